@@ -24,6 +24,7 @@ await build({
     server: join(import.meta.dirname, 'server.ts'),
     doctor: join(import.meta.dirname, 'doctor.ts'),
     'reset-operator': join(import.meta.dirname, 'reset-operator.ts'),
+    'transfer-account': join(import.meta.dirname, 'transfer-account.ts'),
   },
   platform: 'node',
   logLevel: 'warn',

@@ -15,8 +15,9 @@ const USUAL = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
  */
 export function networkOf(client: string | undefined): string {
   if (client === undefined) return UNKNOWN;
-  const address = client.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
   // The usual spellings first, because the others take microseconds.
+  if (isIPv4(client)) return client;
+  const address = client.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
   const usual = USUAL.exec(address)?.[1];
   if (usual) return isIPv4(usual) ? usual : UNKNOWN;
   const [bare = ''] = address.split('%');

@@ -48,6 +48,8 @@ const CODES: Record<string, Verdict> = {
 
 /** PostgreSQL's code for a write on a standby or in a read-only transaction. */
 const READ_ONLY = '25006';
+/** PostgreSQL's code for a row with a key that another row has. */
+const UNIQUE_VIOLATION = '23505';
 
 /** PostgreSQL's codes and classes of codes, the first match counts. Source: its manual, appendix A. */
 const SQLSTATES: [RegExp, Verdict][] = [
@@ -93,6 +95,11 @@ export function isOutage(error: unknown): boolean {
 /** Whether PostgreSQL refused a write because the server is a standby. */
 export function isReadOnly(error: unknown): boolean {
   return error instanceof Error && codesOf(error).includes(READ_ONLY);
+}
+
+/** Whether PostgreSQL refused a row because another one has its key. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).includes(UNIQUE_VIOLATION);
 }
 
 function isFatal(error: Error): boolean {

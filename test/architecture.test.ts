@@ -17,6 +17,7 @@ const DOMAINS = [
   'agent',
   'execution',
   'channels',
+  'transfer',
 ];
 /** The modules below the domains. Each may import the modules before it. */
 const GROUND = ['model', 'egress', 'storage', 'coordination'];
@@ -72,6 +73,7 @@ const COMPOSITION = [
   'first-key.ts',
   'greeting.ts',
   'reset-operator.ts',
+  'transfer-account.ts',
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

@@ -49,8 +49,9 @@ const ON_BOTH = [
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
   'test/runs/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
+  'test/transfer/**',
   'test/schema/{measured-lists,read-budget,server}.test.ts',
-  'test/command/{journey,operator-key}.test.ts',
+  'test/command/{account-transfer,journey,operator-key}.test.ts',
   'test/{canary,journey}.test.ts',
 ];
 

@@ -39,11 +39,16 @@ export async function stageOperatorKey(dataDirectory: string, key: string): Prom
  * @throws StartupError if the path exists, also as a link, or cannot be written.
  */
 export async function createKeyFile(path: string, key: string): Promise<KeyFile> {
-  await writePrivateFile(path, `${key}\n`).catch((error: NodeJS.ErrnoException) => {
+  await writePrivateFile(path, `${key}\n`).catch(refusePath(path));
+  return disposable(path, path, async () => {});
+}
+
+/** Explains why a new file cannot be made. */
+export function refusePath(path: string) {
+  return (error: NodeJS.ErrnoException): never => {
     const reason = error.code === 'EEXIST' ? 'it exists' : (error.code ?? error.message);
     throw new StartupError(`${path} cannot be written: ${reason}.`, { cause: error });
-  });
-  return disposable(path, path, async () => {});
+  };
 }
 
 function disposable(path: string, written: string, finish: () => Promise<void>): KeyFile {

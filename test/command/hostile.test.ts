@@ -92,7 +92,15 @@ const linesOf = (): Record<string, string[][]> => ({
 });
 
 /** These print nothing that a server sends; they start a local server, or print only text of the command. */
-const LOCAL = ['start', 'dev', 'doctor', 'key reset-operator', 'completion'];
+const LOCAL = [
+  'start',
+  'dev',
+  'doctor',
+  'key reset-operator',
+  'account export',
+  'account import',
+  'completion',
+];
 
 async function runAll(formats: readonly string[][] = [[]]): Promise<string> {
   const outcomes = Object.values(linesOf())

@@ -112,4 +112,67 @@ export const SERVER: readonly Command[] = [
       await resetOperator(options, context);
     },
   }),
+  command({
+    name: 'account export',
+    group: 'Server',
+    summary: 'Write an account with all its data to a file, to move it to another installation.',
+    details: [
+      'It needs no key, but the settings of the server, so run it on the machine of the server, in the directory of its .env. Suspend the account first. Stop a server with the embedded database first; servers on PostgreSQL may run.',
+      'The file has the bots, deployments, keys, sessions, memory and runs of the account as one JSON value on each line, in plain text. Only you can read it. The variables of deployments are encrypted under a new key, which is in a file of its own.',
+    ],
+    arguments: {
+      id: { placeholder: 'ID', required: true, description: 'The ID of the account.' },
+    },
+    options: {
+      output: {
+        value: 'FILE',
+        isFile: true,
+        description: 'The new file. Defaults to ID.ndjson.',
+      },
+      'key-file': {
+        value: 'FILE',
+        isFile: true,
+        description: 'The new file for the key. Defaults to the name of the other file with .key.',
+      },
+    },
+    examples: [
+      {
+        line: 'parley account export acc_01m7 --output acme.ndjson',
+        description: 'Write acme.ndjson and acme.ndjson.key',
+      },
+    ],
+    async run(input, context) {
+      const { exportAccount } = await import('../local/transfer-account.ts');
+      const options = { output: input.text('output'), keyFile: input.text('key-file') };
+      await exportAccount(input.required('id'), options, context);
+    },
+  }),
+  command({
+    name: 'account import',
+    group: 'Server',
+    summary: 'Store an account from the file of an export.',
+    details: [
+      'It needs no key, but the settings of the server, as the export does. The account keeps its IDs and keys, and stays suspended until an operator resumes it. The variables of deployments are encrypted under the secret key of this installation. A file that is cut or changed, and an account or bot that exists, are refused, and nothing is stored then.',
+    ],
+    arguments: {
+      file: { placeholder: 'FILE', required: true, isFile: true, description: 'The file.' },
+    },
+    options: {
+      'key-file': {
+        value: 'FILE',
+        isFile: true,
+        description: 'The file with the key. Defaults to the name of the other file with .key.',
+      },
+    },
+    examples: [
+      {
+        line: 'parley account import acme.ndjson',
+        description: 'Read acme.ndjson and acme.ndjson.key',
+      },
+    ],
+    async run(input, context) {
+      const { importAccount } = await import('../local/transfer-account.ts');
+      await importAccount(input.required('file'), input.text('key-file'), context);
+    },
+  }),
 ];

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { Context } from '../context.ts';
 import { findInstallation } from './installation.ts';
 
-const LIMIT_MS = 60_000;
+const DEFAULT_LIMIT_MS = 60_000;
 
 /** What a program of the server printed before it ended. */
 export type ProgramOutput = {
@@ -16,20 +16,22 @@ export type ProgramOutput = {
 };
 
 /**
- * Runs a program of the server in this directory, with the settings of the server, for 60 seconds at most.
+ * Runs a program of the server in this directory, with the settings of the server.
  *
  * @param name the program, such as `doctor`.
+ * @param limitMs after which it is ended.
  * @throws Refusal if the server is not installed.
  */
 export async function runServerProgram(
   name: string,
   words: readonly string[],
   { signal, environment }: Context,
+  limitMs = DEFAULT_LIMIT_MS,
 ): Promise<ProgramOutput> {
   const { node, run } = findInstallation();
   const child = spawn(node, [...run(`generated/server/${name}.mjs`), ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     env: { ...environment.all },
   });
   const [[code], stdout, stderr] = await Promise.all([
