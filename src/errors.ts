@@ -167,7 +167,7 @@ function originOf(error: unknown): unknown {
 }
 
 /** When to try again after an outage of the database. */
-const OUTAGE_SECONDS = 5;
+export const OUTAGE_SECONDS = 5;
 const OUTAGE =
   'The database did not respond in time. A requested change may or may not have been made. Try again in a few seconds.';
 

@@ -53,6 +53,19 @@ const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const MAX_NAMES = 100_000;
 
+/** The counts of a name at a time, in Unix seconds. */
+type Counted = Pick<WindowCount, 'inMinute' | 'inHour' | 'inDay' | 'now'>;
+
+/** A counter in the memory of this process. */
+type MemoryCounter = FixedWindowCounter & {
+  /** The last counts of a name; `undefined` if it has none. */
+  last(name: string): Counted | undefined;
+  /** Replaces the counts of a name by those of another counter. */
+  set(name: string, counted: Counted): void;
+};
+
+const NOTHING: Counted = { inMinute: 0, inHour: 0, inDay: 0, now: 0 };
+
 /**
  * Counts in the memory of this process.
  *
@@ -61,11 +74,11 @@ const MAX_NAMES = 100_000;
 export function createMemoryCounter(
   clock: () => number = Date.now,
   versionOf: (name: string) => string | undefined = () => undefined,
-): FixedWindowCounter {
-  const counts = new LRUCache<string, Omit<WindowCount, 'limitVersion' | 'version'>>(
-    entryLimit(MAX_NAMES),
-  );
+): MemoryCounter {
+  const counts = new LRUCache<string, Counted>(entryLimit(MAX_NAMES));
   return {
+    last: (name) => counts.get(name),
+    set: (name, counted) => void counts.set(name, counted),
     async take(name, cost, { perMinute, perHour = Infinity, perDay }, { limit, also } = {}) {
       const now = Math.floor(clock() / 1_000);
       const last = counts.get(name);
@@ -81,19 +94,21 @@ export function createMemoryCounter(
       const taken = isCurrent && fits;
       const added = taken ? cost : 0;
       const count = {
-        taken,
         inMinute: inMinute + added,
         inHour: inHour + added,
         inDay: inDay + added,
         now,
       };
       counts.set(name, count);
-      return { ...count, limitVersion, version: also && versionOf(also) };
+      return { ...count, taken, limitVersion, version: also && versionOf(also) };
     },
   };
 }
 
-/** As `createMemoryCounter`, in one round trip. Uses the server's time, so that replicas agree when a window ends. */
+/**
+ * As `createMemoryCounter`, in one round trip. Uses the server's time, so that replicas agree when a window ends. The counts
+ * that a process knows from these windows are the least: a new master may have lost some.
+ */
 const SCRIPT = `
 local now = tonumber(redis.call('TIME')[1])
 local minute, hour, day = math.floor(now / ${MINUTE_S}), math.floor(now / ${HOUR_S}), math.floor(now / ${DAY_S})
@@ -101,6 +116,10 @@ local last = redis.call('HMGET', KEYS[1], 'minute', 'inMinute', 'day', 'inDay', 
 local inMinute = tonumber(last[1]) == minute and tonumber(last[2]) or 0
 local inDay = tonumber(last[3]) == day and tonumber(last[4]) or 0
 local inHour = tonumber(last[5]) == hour and tonumber(last[6]) or 0
+local known = tonumber(ARGV[6])
+if math.floor(known / ${MINUTE_S}) == minute then inMinute = math.max(inMinute, tonumber(ARGV[7])) end
+if math.floor(known / ${HOUR_S}) == hour then inHour = math.max(inHour, tonumber(ARGV[8])) end
+if math.floor(known / ${DAY_S}) == day then inDay = math.max(inDay, tonumber(ARGV[9])) end
 local cost = tonumber(ARGV[1])
 local limitVersion = redis.call('GET', KEYS[2]) or ''
 local taken = limitVersion == ARGV[5] and inMinute + cost <= tonumber(ARGV[2]) and inHour + cost <= tonumber(ARGV[3])
@@ -124,6 +143,10 @@ declare module 'ioredis' {
       perHour: number,
       perDay: number,
       readUnder: string,
+      known: number,
+      knownInMinute: number,
+      knownInHour: number,
+      knownInDay: number,
     ): Result<
       [
         taken: number,
@@ -140,8 +163,8 @@ declare module 'ioredis' {
 }
 
 /**
- * Counts for all replicas in Redis. While Redis is unavailable, each replica counts in its own memory from zero, so
- * that requests are served without delay.
+ * Counts for all replicas in Redis. While Redis is unavailable, each replica goes on in its own memory from the last counts
+ * that it knows, so that requests are served without delay. For a day after that, no count is below those.
  */
 export function createSharedCounter(
   { client, prefix, state }: Redis,
@@ -149,6 +172,7 @@ export function createSharedCounter(
 ): FixedWindowCounter {
   const own = createMemoryCounter();
   let refused = false;
+  let failedAt = Number.NEGATIVE_INFINITY;
   client.defineCommand('takeFromWindows', { numberOfKeys: 3, lua: SCRIPT });
   return {
     async take(name, cost, limit, versions = {}) {
@@ -156,6 +180,8 @@ export function createSharedCounter(
         const { perMinute, perHour = Number.MAX_SAFE_INTEGER, perDay } = limit;
         // No data has the empty name, so its version is always the empty one.
         const readFrom = versions.limit ?? { name: '', version: '' };
+        const hasFailed = performance.now() - failedAt < DAY_S * 1_000;
+        const known = (hasFailed && own.last(name)) || NOTHING;
         const [taken, inMinute, inHour, inDay, now, limitVersion, version] =
           await client.takeFromWindows(
             `${prefix}windows:${name}`,
@@ -166,10 +192,17 @@ export function createSharedCounter(
             perHour,
             perDay,
             readFrom.version,
+            known.now,
+            known.inMinute,
+            known.inHour,
+            known.inDay,
           );
         refused = false;
-        return { taken: taken === 1, inMinute, inHour, inDay, now, limitVersion, version };
+        const counted = { inMinute, inHour, inDay, now };
+        own.set(name, counted);
+        return { ...counted, taken: taken === 1, limitVersion, version };
       } catch (err) {
+        failedAt = performance.now();
         // A lost connection and a known problem are already logged by `Redis`.
         if (client.status === 'ready' && !state().problem && !refused) {
           refused = true;

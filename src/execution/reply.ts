@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, OUTAGE_SECONDS } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { isOutage } from '../outage.ts';
 import type { StartedRun } from './started-run.ts';
@@ -77,5 +77,5 @@ async function readEnd(
 function endUnknown(runId: string, cause?: unknown): GatewayError {
   const message =
     'The database did not answer in time, so the outcome of the run is not known yet. Read the run again in a few seconds.';
-  return new GatewayError('internal_error', message, { runId, cause });
+  return new GatewayError('internal_error', message, { runId, cause, retryAfter: OUTAGE_SECONDS });
 }

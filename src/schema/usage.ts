@@ -1,4 +1,5 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
+import type { KeyLists } from '../accounts/key-lists.ts';
 import type { Quota } from '../accounts/limits.ts';
 import type { ApiKey, Bot } from '../generated/prisma/client.ts';
 import type { Consumption, Usage } from '../runs/usage.ts';
@@ -39,8 +40,21 @@ const KeyUsage = builder.objectRef<Consumption & { apiKey: ApiKey }>('KeyUsage')
   }),
 });
 
-/** The sums are read once, when the first field needs them. */
-type UsageShape = { quota: Quota; readSums(): Promise<Usage> };
+/** Each part is read once, when the first field needs it, however many aliases a document has. */
+type UsageShape = {
+  quota: Quota;
+  readSums(): Promise<Usage>;
+  readBots(): Promise<Map<string, Bot>>;
+  readKeys(): ReturnType<KeyLists['listByIds']>;
+};
+
+function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined;
+  return () => {
+    result ??= read();
+    return result;
+  };
+}
 
 const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
   description:
@@ -64,14 +78,12 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage by bot in the current month, largest first, without unused bots. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: async ({ readSums }, _args, { prisma }, info) => {
+      resolve: async ({ readSums, readBots }, _args, _context, info) => {
         const { byBot } = await readSums();
         spendEntries(info, byBot.length);
-        const ids = byBot.map(({ botId }) => botId);
-        const bots = await prisma.bot.findMany({ where: { id: { in: ids } } });
-        const byId = new Map(bots.map((bot) => [bot.id, bot]));
+        const bots = await readBots();
         return byBot.flatMap(({ botId, ...sums }) => {
-          const bot = byId.get(botId);
+          const bot = bots.get(botId);
           return bot ? [{ ...sums, bot }] : [];
         });
       },
@@ -81,13 +93,10 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage in the current month by API key, largest first, without unused keys and keys with more permissions than the caller’s. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
-      resolve: async ({ readSums }, _args, { caller, keys }, info) => {
+      resolve: async ({ readSums, readKeys }, _args, _context, info) => {
         const { byKey } = await readSums();
         spendEntries(info, byKey.length);
-        const keyOf = await keys.listByIds(
-          caller(),
-          byKey.map(({ keyId }) => keyId),
-        );
+        const keyOf = await readKeys();
         return byKey.flatMap(({ keyId, ...sums }) => {
           const apiKey = keyOf(keyId);
           return apiKey ? [{ ...sums, apiKey }] : [];
@@ -101,13 +110,20 @@ builder.objectField(Viewer, 'usage', (t) =>
   t.field({
     type: UsageObject,
     description: `Usage of the account. ${HIGHEST_PRICE}`,
-    resolve: async (_viewer, _args, { caller, quota, runUsage }) => {
-      let sums: Promise<Usage> | undefined;
-      const readSums = () => {
-        sums ??= runUsage.ofMonth(caller());
-        return sums;
-      };
-      return { quota: await quota(), readSums };
+    resolve: async (_viewer, _args, { caller, quota, runUsage, prisma, keys }) => {
+      const readSums = once(() => runUsage.ofMonth(caller()));
+      const readBots = once(async () => {
+        const { byBot } = await readSums();
+        const ids = byBot.map(({ botId }) => botId);
+        const bots = await prisma.bot.findMany({ where: { id: { in: ids } } });
+        return new Map(bots.map((bot) => [bot.id, bot]));
+      });
+      const readKeys = once(async () => {
+        const { byKey } = await readSums();
+        const ids = byKey.map(({ keyId }) => keyId);
+        return keys.listByIds(caller(), ids);
+      });
+      return { quota: await quota(), readSums, readBots, readKeys };
     },
   }),
 );

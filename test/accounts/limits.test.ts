@@ -215,17 +215,31 @@ describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
     expect(await takeForAccount(tenant, 1)).toMatchObject({ remainingMinute: 9, remainingDay: 19 });
   });
 
-  test('are counted in a replica’s own memory while its connection is lost', async () => {
+  test('go on from the known counts in a replica’s own memory while its connection is lost', async () => {
     const [one, other] = await Promise.all([shared(), shared()]);
     const tenant = enterprise(1_000, 10);
-    await other.takeForAccount(tenant, 9);
+    await one.takeForAccount(tenant, 4);
+    await other.takeForAccount(tenant, 1);
     await one.cut();
-    expect(await one.takeForAccount(tenant, 10)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
-    expect(await other.takeForAccount(tenant, 0)).toMatchObject({ remaining: 1 });
+    expect(await one.takeForAccount(tenant, 3)).toMatchObject({ allowed: true, remaining: 3 });
+    expect(await one.takeForAccount(tenant, 4)).toMatchObject({ allowed: false });
+    expect(await other.takeForAccount(tenant, 0)).toMatchObject({ remaining: 5 });
     await one.restore();
-    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(await other.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
+    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 2 });
+    expect(await other.takeForAccount(tenant, 3)).toMatchObject({ allowed: false });
+  });
+
+  test('are not below the known counts when a new master has lost them', async () => {
+    const [one, other] = await Promise.all([shared(), shared()]);
+    const tenant = enterprise(10, 20);
+    await one.takeForAccount(tenant, 8);
+    await one.cut();
+    expect(await one.takeForAccount(tenant, 0)).toMatchObject({ remaining: 2 });
+    const { client, prefix } = other.redis;
+    await client.del(`${prefix}windows:${tenant.id}`);
+    await one.restore();
+    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ remainingDay: 11 });
+    expect(await other.takeForAccount(tenant, 0)).toMatchObject({ remainingDay: 11 });
   });
 
   test('are counted in memory if Redis rejects the command, which is logged once', async () => {

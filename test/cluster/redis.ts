@@ -1,4 +1,5 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../helpers/free-port.ts';
@@ -6,6 +7,9 @@ import { folder, type Program, type Scope, startProgram } from './programs.ts';
 
 export const MASTER = 'parley';
 export const SENTINEL_PASSWORD = 'sentinel-password';
+
+/** A certificate of 127.0.0.1 that signs itself, and its key. */
+export const CERTIFICATE_FILE = join(import.meta.dirname, '../fixtures/self-signed.pem');
 
 /** A Redis server of this run. */
 export type RedisServer = Program & {
@@ -15,20 +19,26 @@ export type RedisServer = Program & {
   command(name: string, ...args: string[]): Promise<unknown>;
 };
 
+/** How a server takes connections. */
+type Access = { port?: number; password?: string; hasTls?: boolean };
+
 /** Starts Redis without persistence. @param settings of its command line, such as `--maxmemory 2mb`. */
 export async function startRedis(
   settings: string[],
   scope: Scope,
-  wanted?: number,
+  access: Access = {},
 ): Promise<RedisServer> {
-  const port = wanted ?? (await freePort());
   const lasting = ['--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0'];
   const directory = ['--dir', await folder(scope)];
-  return start('redis-server', port, [...directory, ...lasting, ...settings], '', scope);
+  return start([], [...directory, ...lasting, ...settings], access, scope);
 }
 
 /** Starts a Sentinel that promotes a replica a second after its master has died. */
-export async function startSentinel(master: RedisServer, scope: Scope): Promise<RedisServer> {
+export async function startSentinel(
+  master: RedisServer,
+  scope: Scope,
+  access: Access = {},
+): Promise<RedisServer> {
   const configuration = join(await folder(scope), 'sentinel.conf');
   await writeFile(
     configuration,
@@ -40,22 +50,28 @@ requirepass ${SENTINEL_PASSWORD}
     { mode: 0o666 },
   );
   await chmod(configuration, 0o666);
-  const port = await freePort();
-  return start('redis-server', port, [configuration, '--sentinel'], SENTINEL_PASSWORD, scope);
+  return start(
+    [configuration, '--sentinel'],
+    [],
+    { ...access, password: SENTINEL_PASSWORD },
+    scope,
+  );
 }
 
+/** @param first of the arguments. */
 async function start(
-  file: string,
-  port: number,
+  first: string[],
   settings: string[],
-  password: string,
+  { port: wanted, password, hasTls = false }: Access,
   scope: Scope,
 ): Promise<RedisServer> {
+  const port = wanted ?? (await freePort());
   const command = async (name: string, ...args: string[]) => {
     const client = new Redis(port, '127.0.0.1', {
       lazyConnect: true,
       maxRetriesPerRequest: 0,
-      password,
+      ...(password && { password }),
+      ...(hasTls && { tls: { ca: readFileSync(CERTIFICATE_FILE) } }),
     });
     client.on('error', () => {});
     try {
@@ -65,9 +81,22 @@ async function start(
       client.disconnect();
     }
   };
-  const place = ['--port', String(port), '--bind', '127.0.0.1'];
-  const args = settings[1] === '--sentinel' ? [...settings, ...place] : [...place, ...settings];
+  const ports = hasTls ? await tlsSettings(port, scope) : ['--port', String(port)];
+  const args = [...first, ...ports, '--bind', '127.0.0.1', ...settings];
   const isReady = async () => (await command('PING')) === 'PONG';
-  const started = await startProgram(file, args, scope, isReady);
-  return { ...started, port, url: `redis://127.0.0.1:${port}`, command };
+  const started = await startProgram('redis-server', args, scope, isReady);
+  const url = `${hasTls ? 'rediss' : 'redis'}://127.0.0.1:${port}`;
+  return { ...started, port, url, command };
+}
+
+/** Copies the certificate, because the user of the programs may not read the checkout. */
+async function tlsSettings(port: number, scope: Scope): Promise<string[]> {
+  const file = join(await folder(scope), 'certificate.pem');
+  await copyFile(CERTIFICATE_FILE, file);
+  await chmod(file, 0o644);
+  return [
+    ...['--port', '0', '--tls-port', String(port), '--tls-replication', 'yes'],
+    ...['--tls-cert-file', file, '--tls-key-file', file, '--tls-ca-cert-file', file],
+    ...['--tls-auth-clients', 'no'],
+  ];
 }

@@ -139,6 +139,7 @@ describe('a run whose end cannot be stored yet', () => {
       code: 'internal_error',
       runId: 'run_1',
       message: expect.stringContaining('not known yet'),
+      retryAfter: 5,
     });
     log.append({ type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] });
     log.end();

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { recordStatements } from '../helpers/statements.ts';
 
 const USAGE = `{ viewer { usage {
   requestsThisMinute requestsToday tokensThisMonth
@@ -48,6 +49,23 @@ const addRun = (botId: string, keyId: string | null, tokens: number, createdAt =
   });
 
 describe('the usage of an account', () => {
+  test('reads each kind of rows once, however many aliases the document has', async () => {
+    const bot = await tenant.bot();
+    await addRun(bot, await idOf(tenant.apiKey), 30);
+    const aliases = Array.from({ length: 20 }, (_, index) => index);
+    const fields = aliases.map((n) => `b${n}: byBot { bot { id } } k${n}: byKey { requests }`);
+    const statements = recordStatements();
+    const { data } = await tenant.graphql(`{ viewer { usage { ${fields.join(' ')} } } }`);
+    expect(data.viewer.usage).toMatchObject({
+      b19: [{ bot: { id: bot } }],
+      k19: [{ requests: 1 }],
+    });
+    const reads = (what: RegExp) => statements.texts().filter((text) => what.test(text)).length;
+    expect(reads(/web_origins/)).toBe(1);
+    expect(reads(/FROM .*api_keys.*WHERE .*IN/)).toBe(1);
+    expect(reads(/GROUPING SETS/)).toBe(1);
+  });
+
   test('counts requests like the rate limits, including this one', async () => {
     await tenant.graphql('{ a: viewer { account { id } } b: viewer { account { id } } }');
     expect(await usageOf()).toEqual({

@@ -1,8 +1,15 @@
+import { freePort } from '../../helpers/free-port.ts';
 import { type Event, judge, type Play } from '../event.ts';
 import { copyPostgres, databaseUrl } from '../postgres.ts';
 import { type Scope, until } from '../programs.ts';
-import { MASTER, SENTINEL_PASSWORD, startRedis, startSentinel } from '../redis.ts';
-import { BOT, startReplica, startReplicas } from '../replicas.ts';
+import {
+  CERTIFICATE_FILE,
+  MASTER,
+  SENTINEL_PASSWORD,
+  startRedis,
+  startSentinel,
+} from '../redis.ts';
+import { BOT, launchReplica, startReplica, startReplicas } from '../replicas.ts';
 import { startTraffic } from '../traffic.ts';
 import { refused } from './start.ts';
 
@@ -42,6 +49,40 @@ export const playRedis: Play = async function* ({ template, env, apiKey }, scope
     const [key] = (await replica.command('KEYS', '*windows:*')) as string[];
     if (!key) event.problems.push('no process counts in the new master');
     yield event;
+  }
+
+  {
+    await using stack = new AsyncDisposableStack();
+    const inner = { ...scope, stack };
+    const master = await startRedis([], inner, { hasTls: true });
+    const sentinelPort = await freePort();
+    const launched = launchReplica(
+      {
+        ...settings,
+        REDIS_URL: 'rediss://redis',
+        REDIS_SENTINELS: `127.0.0.1:${sentinelPort}`,
+        REDIS_MASTER_NAME: MASTER,
+        REDIS_SENTINEL_PASSWORD: SENTINEL_PASSWORD,
+        REDIS_SENTINEL_TLS: 'true',
+        REDIS_CA_FILE: CERTIFICATE_FILE,
+        PORT: String(await freePort()),
+      },
+      inner,
+    );
+    const isWaiting = async () =>
+      /Redis cannot be reached. The start tries again/.test(launched.output());
+    await until(isWaiting, 'the start to wait for the Sentinel', scope);
+    await startSentinel(master, inner, { port: sentinelPort, hasTls: true });
+    const isListening = async () => /listening on http/.test(launched.output());
+    await until(isListening, 'the start to end', scope);
+    const [, url = ''] = /listening on (http:\S+)/.exec(launched.output()) ?? [];
+    await readyz(url, 200, '"ready"', scope);
+    const status = await chat(url, apiKey);
+    yield {
+      name: 'Redis and Sentinel with TLS, the Sentinel away at the start',
+      seen: 'ready after it',
+      problems: status === 200 ? [] : [`a chat was answered with ${status}`],
+    };
   }
 
   yield await refused(

@@ -52,7 +52,7 @@ export const playStart: Play = async function* ({ template, env }, scope) {
   await answers('/readyz', 503, 'PostgreSQL cannot be reached.');
   await postgres.start();
   await answers('/readyz', 503, 'Redis cannot be reached.');
-  await startRedis([], scope, redisPort);
+  await startRedis([], scope, { port: redisPort });
   await answers('/readyz', 200, 'ready');
   const isLogged = /PostgreSQL cannot be reached. The start tries again for \d+ seconds/.test(
     output(),
