@@ -70,6 +70,27 @@ describe('a streamed response', () => {
     await expect(deltasOf(...pieces)).rejects.toThrow("The model's answer is too long.");
   });
 
+  test('with unknown fields makes no stack traces of them, and hides no other one', async () => {
+    const { stackTraceLimit } = Error;
+    const traced = `data: ${chunk('One')}\n\n`;
+    const seen: number[] = [];
+    const budget = createAnswerBudget();
+    const untraced: string[] = [];
+    const take = (chunks: number, characters: number) => {
+      if (chunks === 8) untraced.push(String(new Error('here').stack));
+      budget.take(chunks, characters);
+    };
+    const body = new Blob([`${traced}x: y\n\n${traced}`]).stream();
+    await readChunks({ body, headers: new Headers() }, { ...budget, take }, () =>
+      seen.push(Error.stackTraceLimit),
+    );
+    expect(seen).toEqual([stackTraceLimit, stackTraceLimit]);
+    expect(untraced).toEqual(['Error: here']);
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+    await expect(deltasOf('data: {"choices"\n\n')).rejects.toThrow();
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+  });
+
   test.each([
     ['is not valid JSON', 'data: {"choices"\n\n'],
     ['is larger than the limit', `data: ${'x'.repeat(5 * 1024 * 1024)}`],
