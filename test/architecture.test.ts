@@ -37,6 +37,7 @@ const FOUNDATIONS = [
   'markdown.ts',
   'observer.ts',
   'outage.ts',
+  'own-turn.ts',
   'periodic.ts',
   'private-file.ts',
   'secret-redaction.ts',

@@ -1,12 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors.ts';
 import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import { ownTurn } from '../own-turn.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { LONG_SOURCE } from './read-source.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
 /** An active deployment, decrypted and parsed. */
@@ -50,8 +51,6 @@ type StoredDeployment = Prisma.DeploymentGetPayload<{ select: typeof STORED }>;
 const CACHE_SIZE = 1_000;
 /** The approximate memory limit of cached definitions and redactors. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Characters of a source that is parsed in its own turn of the event loop. */
-const LONG_SOURCE = 16 * 1024;
 /** The approximate memory of a definition for each character of its source. */
 const BYTES_PER_CHARACTER = 8;
 
@@ -128,8 +127,7 @@ export function createActiveDeployments({
         unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
       const opened: RunningDeployment[] = [];
       for (const one of stored) {
-        // To parse a long source takes tens of milliseconds.
-        if (one.source.length > LONG_SOURCE) await setImmediate();
+        if (one.source.length > LONG_SOURCE) await ownTurn();
         opened.push(open(one));
       }
       return new Map([...known, ...opened].map((one) => [one.deploymentId, one]));

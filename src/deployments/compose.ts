@@ -1,7 +1,6 @@
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { readSource } from '../language/read.ts';
 import type { ActiveDeployments } from './active.ts';
 import { announceDeploys } from './announce.ts';
 import { createDeploymentChanges } from './changes.ts';
@@ -10,6 +9,7 @@ import { createDeployments } from './deployments.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import { createDrafts } from './drafts.ts';
 import type { EnvironmentCipher } from './environment.ts';
+import { createReadSource } from './read-source.ts';
 
 type Parts = {
   prisma: PrismaClient;
@@ -34,8 +34,7 @@ export function createDeploymentsDomain({
   allowedHosts,
 }: Parts) {
   const deploymentChanges = createDeploymentChanges({ pubsub });
-  const read: typeof readSource = (source, options) =>
-    readSource(source, { allowedHosts, ...options });
+  const read = createReadSource({ allowedHosts });
   const deployments = createDeployments({ prisma, cipher, probeTools, connections, read });
   return {
     deployments: announceDeploys(deployments, versions, deploymentChanges, connections),

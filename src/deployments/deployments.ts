@@ -9,7 +9,7 @@ import {
 } from '../idempotency/deployments.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
-import { type DefinitionReport, readSource } from '../language/read.ts';
+import type { DefinitionReport } from '../language/read.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
 import { type DeployCheck, deployCheck } from './deploy-check.ts';
@@ -17,6 +17,7 @@ import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
 import { createPlan } from './plan.ts';
+import { createReadSource, type ReadSource } from './read-source.ts';
 import type {
   DeployCheckRequest,
   DeploymentRequest,
@@ -35,7 +36,7 @@ export type Deployments = {
    *
    * @param envNames see `ParsedSource.diagnose`.
    */
-  check(source: string, envNames?: readonly string[]): DefinitionReport;
+  check(source: string, envNames?: readonly string[]): Promise<DefinitionReport>;
   /**
    * Decides on a deploy as `deploy` does, and changes nothing. Contacts neither tool servers nor the services of channels,
    * so that an unfinished request sends no variable: their warnings are absent, and errors about claimed bots too.
@@ -80,13 +81,13 @@ export function createDeployments({
   cipher,
   probeTools = async () => [],
   connections = NO_CONNECTIONS,
-  read = readSource,
+  read = createReadSource(),
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
   connections?: ChannelConnections;
-  read?: typeof readSource;
+  read?: ReadSource;
 }): Deployments {
   const install = createInstall({ cipher, connections });
   const { plan, variablesOf, variablesIn } = createPlan({ cipher });
@@ -156,7 +157,7 @@ export function createDeployments({
     variables: () => Promise<EnvironmentVariables>,
     { mayAsk = true, isDeployed = true } = {},
   ) => {
-    const parsed = read(source, { isDeployed });
+    const parsed = await read(source, { isDeployed });
     const { definition } = parsed;
     const groups = definition?.tools.filter((group) => group.type === 'mcp') ?? [];
     const asksServices = definition?.channels.some(({ type }) => type !== 'web');
@@ -171,14 +172,14 @@ export function createDeployments({
   return {
     find: (id) => prisma.deployment.findUnique({ where: { id } }),
 
-    check(source, envNames) {
-      const { diagnose, ...parsed } = read(source);
+    async check(source, envNames) {
+      const { diagnose, ...parsed } = await read(source);
       return { ...parsed, diagnostics: diagnose(envNames) };
     },
 
     async checkDeploy(request) {
       const planned = await plan(prisma, request);
-      return deployCheck(read(request.source), planned, request.envVars);
+      return deployCheck(await read(request.source), planned, request.envVars);
     },
 
     async deploy(request) {

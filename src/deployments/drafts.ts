@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
-import type { ParsedSource } from '../language/read.ts';
 import type { RunningDeployment } from './active.ts';
 import { inOrder } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createPlan } from './plan.ts';
+import type { ReadSource } from './read-source.ts';
 import { createRedactor } from './redact.ts';
 
 /** A definition that is not deployed. */
@@ -35,14 +35,14 @@ export function createDrafts({
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
-  read: (source: string) => ParsedSource;
+  read: ReadSource;
 }): Drafts {
   const { plan } = createPlan({ cipher });
   return {
     async prepare(botId, environment, { source, envVars }) {
       const request = { botId, environment, source, envVars, unsetEnvVars: [] };
       const { variables, refusals } = await plan(prisma, request);
-      const { definition, diagnose } = read(source);
+      const { definition, diagnose } = await read(source);
       if (definition === null || refusals.length > 0) {
         const diagnostics = inOrder([...diagnose(Object.keys(variables)), ...refusals]);
         const errors = diagnostics.filter(({ severity }) => severity === 'ERROR').length;

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { isJsonObject } from '../json.ts';
+import { ownTurn } from '../own-turn.ts';
 import { IncompleteAnswer } from './failure.ts';
 import type { ModelResponse } from './fetch.ts';
 import { normalizeLineEnds } from './line-ends.ts';
@@ -9,6 +10,9 @@ import { parseOrNone } from './wire.ts';
 
 /** Characters of one event, of one line of JSON, or of a JSON document: it may hold an image in base64. */
 const MAX_EVENT = 4 * 1024 * 1024;
+
+/** Bytes of a piece that is read in its own turn of the event loop: it may have 10,000 events. */
+const LARGE_PIECE = 8 * 1024;
 
 /** The media types of newline-delimited JSON, of which none is registered. */
 const JSON_LINES = /^[a-z]+\/(x-)?(ndjson|jsonl|jsonlines)$/i;
@@ -43,6 +47,7 @@ export async function readChunks(
   let reader: Reader | undefined;
   for await (const bytes of response.body ?? []) {
     budget.receive(bytes.length);
+    if (bytes.length > LARGE_PIECE) await ownTurn();
     let text = decoder.decode(bytes, { stream: true });
     if (!reader) {
       text = text.trimStart();

@@ -57,10 +57,10 @@ builder.queryField('checkDefinition', (t) =>
         validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
-    resolve: (_root, { source, envNames }, { deployments }) => {
+    resolve: async (_root, { source, envNames }, { deployments }) => {
       let formatted: { text: string | null } | undefined;
       return {
-        ...deployments.check(source, envNames ?? undefined),
+        ...(await deployments.check(source, envNames ?? undefined)),
         // Formats once for all aliases of the field.
         formatted: () => {
           formatted ??= { text: formatSource(source) };

@@ -225,7 +225,7 @@ describe('the source of a deployment', () => {
     const deployments = createDeployments({
       prisma,
       cipher: testCipher,
-      read: (source) => {
+      read: async (source) => {
         sources.push(source);
         return readSource(source);
       },

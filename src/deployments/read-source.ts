@@ -1,0 +1,16 @@
+import { type ParsedSource, readSource, type SourceOptions } from '../language/read.ts';
+import { ownTurn } from '../own-turn.ts';
+
+/** Parses a source, as `readSource` does. */
+export type ReadSource = (source: string, options?: SourceOptions) => Promise<ParsedSource>;
+
+/** Characters of a source that is parsed in its own turn of the event loop, because that takes tens of milliseconds. */
+export const LONG_SOURCE = 16 * 1024;
+
+/** @param hosts the private hosts that tools may call. */
+export function createReadSource(hosts: Pick<SourceOptions, 'allowedHosts'> = {}): ReadSource {
+  return async (source, options) => {
+    if (source.length > LONG_SOURCE) await ownTurn();
+    return readSource(source, { ...hosts, ...options });
+  };
+}
