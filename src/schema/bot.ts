@@ -7,12 +7,23 @@ import { readLists } from '../storage/lists.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
+/** The columns that are always read. The origins of a bot take up to 34 KB, so they are read only when they are selected. */
+const COLUMNS = {
+  id: true,
+  accountId: true,
+  name: true,
+  createdAt: true,
+  visitorSessionsPerHour: true,
+  visitorMessagesPerMinute: true,
+} as const;
+
 const BotNode = builder.prismaNode('Bot', {
   description: 'A conversational agent.',
   id: {
     resolve: ({ id }) => id,
     description: 'Unique identifier, as in the paths of the REST API.',
   },
+  select: COLUMNS,
   nullable: true,
   findUnique: (id, { caller }) => ({
     id: mayUseBot(caller(), id) ? id : '',
@@ -30,6 +41,7 @@ const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnec
 const loadBots = connectionLoader({
   type: 'Bot',
   order: BOTS,
+  select: COLUMNS,
   find: (
     { prisma, caller },
     accountIds,

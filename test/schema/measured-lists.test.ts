@@ -9,6 +9,7 @@ import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
 import { weigh } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { recordStatements } from '../helpers/statements.ts';
 
 const times = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(' ');
@@ -251,4 +252,19 @@ test('a read over the budget answers one error for all rows of its batch', async
     `{ nodes(ids: ${ids}) { ... on Run { feedback { ${notes} } } } }`,
   );
   expect(errors).toEqual([expect.objectContaining(TOO_MUCH)]);
+});
+
+test('the origins of bots are read only by documents that select them', async () => {
+  const statements = recordStatements();
+  const reads = async (query: string) => {
+    statements.clear();
+    expect((await tenant.graphql(query)).errors).toBeUndefined();
+    return statements.texts().filter((text) => text.includes('web_origins')).length;
+  };
+  const LISTS = ['bots { edges { node { id name } } }', 'bots { pageInfo { hasNextPage } }'];
+  for (const list of LISTS) {
+    expect(await reads(`{ viewer { account { ${list} } } }`)).toBe(0);
+    expect(await reads(`{ ${list} }`)).toBe(0);
+  }
+  expect(await reads('{ bots { edges { node { webOrigins } } } }')).toBe(1);
 });
