@@ -33,10 +33,10 @@ const SHORT: Bounds = {
 };
 
 /**
- * PGlite's memory for a server whose heap is full: 200 MiB of WebAssembly memory, and what the compilation of its code takes.
- * Both are outside the heap.
+ * PGlite's memory beside the heap: 200 MiB of WebAssembly memory, and 100 MiB for the compilation of its code and for the
+ * rows that it returns.
  */
-const EMBEDDED_MEBIBYTES = 200;
+const EMBEDDED_MEBIBYTES = 300;
 
 export function boundsFor(isShort: boolean, { isEmbedded = false } = {}): Bounds {
   const bounds = isShort ? SHORT : BOUNDS;
