@@ -13,6 +13,10 @@ export type Bodies = {
   isAnswered(request: IncomingMessage): boolean;
 };
 
+const BODY = Symbol('body');
+const IS_ANSWERED = Symbol('answered');
+type TakenRequest = IncomingMessage & { [BODY]?: ArrivingBody; [IS_ANSWERED]?: boolean };
+
 type Dependencies = { memory: BodyMemory; reads: SocketReads };
 
 /**
@@ -22,14 +26,12 @@ type Dependencies = { memory: BodyMemory; reads: SocketReads };
  */
 export function takeBodies(app: FastifyInstance, { memory, reads }: Dependencies): Bodies {
   const { server } = app;
-  const bodies = new WeakMap<IncomingMessage, ArrivingBody>();
-  const answered = new WeakSet<IncomingMessage>();
-  const take = (request: IncomingMessage, response: ServerResponse, proceed?: () => void) => {
-    if (bodies.has(request) || !hasBody(request)) return;
+  const take = (request: TakenRequest, response: ServerResponse, proceed?: () => void) => {
+    if (request[BODY] || !hasBody(request)) return;
     const isInjected = !(request instanceof IncomingMessage);
     const control = isInjected ? UNCONTROLLED : reads;
     const body = createArrivingBody({ request, response, memory, reads: control, proceed });
-    bodies.set(request, body);
+    request[BODY] = body;
     if (isInjected) readInjected(request, body);
     else divert(request, body);
     request.once('close', body.disconnect);
@@ -55,16 +57,17 @@ export function takeBodies(app: FastifyInstance, { memory, reads }: Dependencies
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    const body = bodies.get(request.raw);
+    const raw: TakenRequest = request.raw;
+    const body = raw[BODY];
     const isPlain = typeof payload === 'string' && request.method !== 'HEAD';
     if (!isPlain || !body?.isArriving()) return done(null, payload);
-    answered.add(request.raw);
+    raw[IS_ANSWERED] = true;
     reply.header('content-length', Buffer.byteLength(payload));
     done(null, Readable.from(endAfter(payload, body)));
   });
   return {
-    of: (request) => bodies.get(request),
-    isAnswered: (request) => answered.has(request),
+    of: (request: TakenRequest) => request[BODY],
+    isAnswered: (request: TakenRequest) => request[IS_ANSWERED] ?? false,
   };
 }
 
@@ -73,18 +76,16 @@ function divert(request: IncomingMessage, { receive, end }: ArrivingBody): void 
   // From now on the stream waits for pieces, so it does not resume its socket again.
   request.read(0);
   const push = request.push.bind(request);
-  Object.assign(request, {
-    push(piece: Buffer | null) {
-      if (piece !== null) {
-        receive(piece);
-        return true;
-      }
-      end();
-      const isPushed = push(null);
-      request.resume();
-      return isPushed;
-    },
-  });
+  request.push = (piece: Buffer | null) => {
+    if (piece !== null) {
+      receive(piece);
+      return true;
+    }
+    end();
+    const isPushed = push(null);
+    request.resume();
+    return isPushed;
+  };
 }
 
 function readInjected(request: Readable, { receive, end }: ArrivingBody): void {
