@@ -4,6 +4,8 @@ import { GatewayError } from '../errors.ts';
 import { redactSecrets } from '../secret-redaction.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
+/** The levels that hide the lines of requests. */
+const QUIET = ['warn', 'error', 'fatal', 'silent'];
 /** Characters of a logged text of a request. */
 const MAX_LENGTH = 256;
 
@@ -12,6 +14,7 @@ const MAX_LENGTH = 256;
  * valid credential, it writes one line a second, with the number of those before it.
  */
 export function logRequests(app: FastifyInstance): void {
+  if (QUIET.includes(app.log.level)) return;
   const refusals = createRefusalLog();
   app.addHook('onClose', async () => refusals.flush());
   app.addHook('onResponse', async (request, reply) => {
