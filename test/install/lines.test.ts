@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 import { appendFile, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,6 +29,14 @@ beforeAll(async () => {
 }, INSTALL_MS);
 
 afterAll(() => server.stop('SIGTERM').then(() => {}));
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** Runs a line of the documents, with the addresses and paths of this test. */
 async function follow(line: string, cwd: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
@@ -86,6 +94,9 @@ describe('the documented lines of npm and npx', () => {
         .not.toEqual([]);
       process.kill(-(build.pid ?? 0), 'SIGKILL');
       await stopped;
+      // The folder has the name of the process. A killed process exists until the system has collected it.
+      const pids = readdirSync(join(clone, '.build')).map(Number);
+      await expect.poll(() => pids.filter(isRunning), { timeout: LINE_MS }).toEqual([]);
       expect(await readFile(stamp, 'utf8')).toBe(before);
       const command = 'node src/generated/command/parley.mjs --version';
       expect(await runLine(command, { cwd: clone })).toMatch(/^parley \d/);
