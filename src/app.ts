@@ -53,7 +53,7 @@ export type App = {
   /**
    * Prepares a graceful shutdown. `/readyz` answers 503 from its beginning. It waits until balancers have noticed, then
    * accepts no new connections, closes idle ones and waits for the active runs. After their limit it aborts this replica's
-   * runs. Then it closes the streams that have no end of their own, and those of runs that other replicas execute, at an
+   * runs. Then it closes the streams that have no end of their own, and the streams of runs that other replicas execute, at an
    * even pace. Then the lifetime may end.
    *
    * @param pause waits for some milliseconds, before the listeners close and between the streams.

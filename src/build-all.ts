@@ -90,7 +90,7 @@ function readStamp(): Partial<Stamp> {
   }
 }
 
-/** Makes the folder of this build, and removes those of builds that were stopped. */
+/** Makes the folder of this build, and removes the folders of builds that were stopped. */
 function makeStage(): string {
   const parent = join(ROOT, '.build');
   mkdirSync(parent, { recursive: true });

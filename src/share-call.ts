@@ -29,7 +29,7 @@ export type SharedCalls<Result> = {
 
 type Shared<Result> = { result: Promise<Result>; callers: number; abandoned: AbortController };
 
-/** Shares calls by a key. Unlike those of `shareCall`, a call ends when nobody waits for it. */
+/** Shares calls by a key. Unlike a call of `shareCall`, a call ends when nobody waits for it. */
 export function createSharedCalls<Result>(): SharedCalls<Result> {
   const running = new Map<string, Shared<Result>>();
   return {

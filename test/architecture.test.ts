@@ -32,6 +32,7 @@ const FOUNDATIONS = [
   'ids.ts',
   'input.ts',
   'json.ts',
+  'lazy.ts',
   'lifetime.ts',
   'log.ts',
   'markdown.ts',
@@ -178,9 +179,9 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('lets the console import only the language, the reader of Markdown and its own operations', () => {
+  test('lets the console import only the language, the reader of Markdown, lazy values and its own operations', () => {
     const allowed = (file: string) =>
-      ['console', 'language', 'markdown.ts'].includes(moduleOf(file)) ||
+      ['console', 'language', 'markdown.ts', 'lazy.ts'].includes(moduleOf(file)) ||
       file.startsWith('operations/console/');
     expect(violations(({ from, to }) => moduleOf(from) === 'console' && !allowed(to))).toEqual([]);
     expect(

@@ -7,7 +7,7 @@ export function apiPromise<Data>(answer: Promise<Answer<Data>>): ApiPromise<Data
   const data = answer.then(({ data }) => data);
   return Object.assign(data, {
     withResponse() {
-      // The caller handles the rejection of `answer`, so that of `data` is not unhandled.
+      // The caller handles the rejection of `answer`, so the rejection of `data` is handled too.
       data.catch(() => {});
       return answer;
     },

@@ -9,7 +9,7 @@ export type DeployInput = {
   /** Note shown in the list of deployments, at most 1,000 characters. */
   message?: string | undefined;
   /**
-   * Variables that the definition refers to as `env.NAME`, on top of those of the active deployment. `null` removes a
+   * Variables that the definition refers to as `env.NAME`, in addition to the variables of the active deployment. `null` removes a
    * variable. Values are stored encrypted and never returned.
    */
   envVars?: Record<string, string | null> | undefined;

@@ -33,7 +33,7 @@ type FailureBody = { error?: Partial<Failure>; errors?: GraphQLFault[] } | null;
 
 export type GraphQLFault = { message: string; extensions?: Partial<Failure> };
 
-/** The facts of a GraphQL error, whose codes are those of REST in capitals. */
+/** The facts of a GraphQL error, whose codes are the codes of REST in capitals. */
 export function faultOf({ message, extensions }: GraphQLFault): Failure {
   return { code: 'internal_error', ...extensions, message };
 }

@@ -60,7 +60,7 @@ type Counted = Pick<WindowCount, 'inMinute' | 'inHour' | 'inDay' | 'now'>;
 type MemoryCounter = FixedWindowCounter & {
   /** The last counts of a name; `undefined` if it has none. */
   last(name: string): Counted | undefined;
-  /** Replaces the counts of a name by those of another counter. */
+  /** Replaces the counts of a name by the counts of another counter. */
   set(name: string, counted: Counted): void;
 };
 

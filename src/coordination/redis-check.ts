@@ -20,7 +20,7 @@ const PROBE = "redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) return 1";
 
 /**
  * The problem for each pattern in the message of a refused command. The first match counts. The message of a failed script
- * contains that of its command.
+ * contains the message of its command.
  */
 const REFUSALS: [RegExp, string][] = [
   [/\bOOM\b/, 'Redis is full and refuses writes. Raise its maxmemory.'],

@@ -65,7 +65,7 @@ export type RedisPlace = {
   sentinelPassword?: string | undefined;
   /** Whether the Sentinels take TLS. Redis itself takes TLS if its URL is `rediss://`. */
   sentinelTls?: boolean | undefined;
-  /** Certificates in PEM that may sign those of Redis and of the Sentinels; those of Node.js by default. */
+  /** Certificates in PEM that may sign the certificates of Redis and of the Sentinels. Defaults to the certificates of Node.js. */
   ca?: string | undefined;
 };
 

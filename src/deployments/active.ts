@@ -13,7 +13,7 @@ import { createRedactor, type Redactor } from './redact.ts';
 /** An active deployment, decrypted and parsed. */
 export type RunningDeployment = {
   deploymentId: string;
-  /** Whether the definition is not deployed, so that the id is not that of a deployment. */
+  /** Whether the definition is not deployed, so that no deployment has the id. */
   isDraft?: boolean;
   accountId: string;
   definition: Definition;

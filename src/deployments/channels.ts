@@ -3,7 +3,7 @@ import type { Definition } from '../language/definition.ts';
 import type { DeploymentDiagnostic } from './diagnostics.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
-/** What the outside service of a channel said of a deployment's settings. */
+/** The answer of a channel's outside service about a deployment's settings. */
 export type ChannelReport = {
   channel: Channel;
   /** Why the channel cannot be connected, a sentence. Undefined: it may be connected. */
@@ -31,7 +31,7 @@ export type ChannelConnections = {
     reports: ChannelReport[],
     keyId: string | null | undefined,
   ): Promise<DeploymentDiagnostic[]>;
-  /** Stores the channels of a new active deployment, and releases those of the environment's earlier deployments. */
+  /** Stores the channels of a new active deployment, and releases the channels of the environment's earlier deployments. */
   replace(
     tx: Prisma.TransactionClient,
     deployment: ConnectingDeployment,

@@ -40,7 +40,7 @@ export function inOrder(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnost
   return diagnostics.toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** The most diagnostics of a deployment: those of the language, refusals or warnings, each with one that counts the rest. */
+/** The most diagnostics of a deployment: diagnostics of the language, refusals or warnings, each with one that counts the rest. */
 export const MAX_LISTED = 3 * (MAX_DIAGNOSTICS + 1);
 
 /** The first 100 of a list of errors, and one more that counts the rest. */

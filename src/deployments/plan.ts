@@ -19,7 +19,7 @@ export type Plan = {
   refusals: DeploymentDiagnostic[];
 };
 
-/** Plans the variables of a deploy: those of the active deployment, with the request's changes. */
+/** Plans the variables of a deploy: the active deployment's variables, with the request's changes. */
 export function createPlan({ cipher }: { cipher: EnvironmentCipher }) {
   const variablesOf = ({ id, envVars }: Pick<Deployment, 'id' | 'envVars'>) =>
     envVars === null ? {} : cipher.decrypt(id, envVars);

@@ -66,7 +66,7 @@ export function createStartChat({
   /** A draft must not read the history and memory of a user. */
   const prepareDraft = async ({ botId, environment, sessionId }: ChatRequest, draft: Draft) => {
     if (sessionId !== undefined && !(await sessions.isDraft({ botId, environment, sessionId }))) {
-      const message = 'must be that of an earlier chat with a draft, or absent';
+      const message = 'must be the session of an earlier chat with a draft, or absent';
       throw invalidInput([{ path: 'input.sessionId', message }]);
     }
     return drafts.prepare(botId, environment, draft);

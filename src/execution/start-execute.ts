@@ -129,6 +129,6 @@ function runOf(request: ExecuteRequest) {
 function inputOf(request: ExecuteRequest): unknown[] {
   const { botId, environment, prompt, context, metadata, outputSchema } = request;
   const input = [botId, environment, prompt, context ?? null, metadata ?? null];
-  // Without a schema, the fingerprint is that of earlier versions, whose keys live for 24 hours.
+  // Without a schema, the fingerprint is the same as in earlier versions, whose keys live for 24 hours.
   return outputSchema ? [...input, outputSchema] : input;
 }

@@ -32,7 +32,7 @@ export type RunRequest = {
   traceparent: unknown;
 };
 
-/** The run that answers a request: a new one, or that of an earlier request with the same idempotency key. */
+/** The run that answers a request: a new one, or the run of an earlier request with the same idempotency key. */
 export type StartedRun = {
   id: string;
   /** Whether an earlier request created the run. */

@@ -28,6 +28,9 @@ const INTERRUPTED = 'The call was interrupted.';
 /** Stands between results of tools and a user's message: several servers refuse a message of the user there. */
 const NO_REPLY = 'The turn ended without a reply.';
 
+/** Of an answer without calls, as most are. It stays empty. */
+const NO_RESULTS = new Map<string, string[]>();
+
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
 /**
@@ -51,7 +54,7 @@ export function writeMessages(
     at += 1;
     if (message?.role === 'user') addUser(written, message.content);
     if (message?.role !== 'assistant') continue;
-    const results = new Map<string, string[]>();
+    const results = history[at]?.role === 'tool' ? new Map<string, string[]>() : NO_RESULTS;
     for (let next = history[at]; next?.role === 'tool'; next = history[at]) {
       const ofCall = results.get(next.toolCallId);
       if (ofCall) ofCall.push(next.content);

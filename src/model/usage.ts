@@ -6,7 +6,7 @@ import { objectOrEmpty } from './wire.ts';
 const MAX_COUNT = 2 ** 31 - 1;
 
 /**
- * Reads the usage of a chunk: its own, that of its choice (Moonshot), or that of `x_groq`. An invalid count is 0.
+ * Reads the usage of a chunk: its own, the usage of its choice (Moonshot), or the usage in `x_groq`. An invalid count is 0.
  *
  * @returns `undefined` without any tokens.
  */

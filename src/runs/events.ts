@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 
 /**
  * The events of a run, in order: `RunStarted`, any number of text deltas and tool events, and one terminal event. The
- * names are those of the GraphQL union `ChatEvent`. Each attempt at a background run emits its own `RunStarted`: text
+ * names are the types of the GraphQL union `ChatEvent`. Each attempt at a background run emits its own `RunStarted`: text
  * before the last one is not part of the reply.
  */
 export type RunEvent = {
@@ -43,7 +43,7 @@ export type ReadOptions = {
 
 /** The events of one run. The run appends; any number of readers follow at their own pace. */
 export type EventLog = {
-  /** Appends an event with the next `seq`, counted from 1 without gaps, and a time not before that of any other. */
+  /** Appends an event with the next `seq`, counted from 1 without gaps, and a time not before the time of any other event. */
   append(event: Unnumbered<RunEvent>): void;
   /** Closes the log: no event follows. */
   end(): void;

@@ -31,8 +31,8 @@ export type RunExport = {
    * Reads the runs of a bot that match, newest first, as the parts of a file. Reads the next part only when the caller
    * asks for it, and holds at most one part and one run in memory. Runs that begin meanwhile are not in the file.
    *
-   * @param options `signal` ends the file early; `longRead` queues reads of long texts, and `search` those of a filter with a
-   *   text.
+   * @param options `signal` ends the file early; `longRead` queues reads of long texts, and `search` queues reads with a
+   *   filter that has a text.
    * @throws GatewayError `rate_limit_exceeded` if the account already has two exports in this process. The file ends early
    *   with the errors of `RunList.find`.
    */

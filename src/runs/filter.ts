@@ -84,7 +84,7 @@ export function matchesEnums({ kind, environment, channel, status }: RunFilter):
   ];
 }
 
-/** The conditions of the fields other than those of `matchesEnums`, the text and the time. */
+/** The conditions of all fields except the text, the time and the fields of `matchesEnums`. */
 export function matchesRest({
   user,
   deploymentId,

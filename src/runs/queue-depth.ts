@@ -13,7 +13,7 @@ export function createQueueDepth({ prisma }: { prisma: PrismaClient }): () => Pr
   return shareCall(async () => {
     const [row] = await prisma.$queryRaw<QueueDepth[]>`
       SELECT count(*)::int AS depth,
-        -- A time of creation may be ahead of now(): it is rounded, or that of a later transaction.
+        -- A time of creation may be ahead of now(): it is rounded, or a later transaction has set it.
         greatest(extract(epoch FROM now() - min(created_at)), 0)::float AS "oldestSeconds"
       FROM runs WHERE status = 'QUEUED'`;
     return row ?? { depth: 0, oldestSeconds: 0 };

@@ -7,7 +7,7 @@ import type { Plan, PrismaClient } from '../generated/prisma/client.ts';
 const COUNTED_FOR_MS = 1_000;
 const MAX_COUNTED = 1_000;
 
-/** Limits the queued runs of an account to those of its plan. */
+/** Limits the queued runs of an account to the number of its plan. */
 export function createQueueQuota({ prisma }: { prisma: PrismaClient }) {
   const counts = new LRUCache<string, { queued: number }>({
     max: MAX_COUNTED,

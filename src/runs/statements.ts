@@ -15,7 +15,7 @@ function milliseconds(time: string): string {
 /**
  * Claims idempotency keys, acquires turns of sessions, inserts runs, and recalls the history and memory of the
  * sessions. A request that does not get its key acquires no turn; one that does not get its turn inserts no run, but
- * keeps its key. Locks the records, then the sessions. The recalled data is that of the statement's snapshot: if the
+ * keeps its key. Locks the records, then the sessions. History and memory are read in the statement's own snapshot: if the
  * previous turn was released after the snapshot, `isCurrent` is false. A repeat after a lost response returns the same,
  * but for `answeredAt`, the database's time of the response.
  */

@@ -51,14 +51,14 @@ export type RunStats = {
    * Computes latencies of the runs that match, for each day or hour, or without a unit for the whole period.
    *
    * @returns a function from a bot's id and the start of a part (of the period, without a unit) to its latencies;
-   *   `undefined` if no run has finished. The errors are those of `count`.
+   *   `undefined` if no run has finished. The errors are the same as of `count`.
    */
   latencies(
     botIds: string[],
     question: StatsQuestion,
     unit?: Unit,
   ): Promise<(botId: string) => (startedAt: Date) => Latencies | undefined>;
-  /** Counts the ratings of the runs that match. The result and the errors are as those of `latencies`. */
+  /** Counts the ratings of the runs that match. The result and the errors are the same as of `latencies`. */
   ratings(
     botIds: string[],
     question: StatsQuestion,

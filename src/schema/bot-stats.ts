@@ -18,7 +18,7 @@ const P95 =
 const THUMBS_UP = 'Number of runs with at least one rating UP.';
 const THUMBS_DOWN = 'Number of runs with at least one rating DOWN.';
 
-/** The runs of a bot that a value covers: those of one day or hour, or of the whole period without a unit. */
+/** The runs of a bot that a value covers: the runs of one day or hour, or of the whole period without a unit. */
 type Span = { botId: string; question: StatsQuestion; unit?: Unit | undefined; startedAt: Date };
 type BotStats = Span & { days: Counts[] };
 type Part = Span & Counts;

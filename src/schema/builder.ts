@@ -79,5 +79,5 @@ builder.queryType({
 builder.mutationType({ description: 'Write operations. Each root field counts as one request.' });
 builder.subscriptionType({
   description:
-    'Event streams. Each root field counts as one request. Each event may return 1,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 20 points. Events that cost points wait when those of the account have cost 100 points in a second on the plan FREE, 400 on PRO, 1,000 on BUSINESS and 5,000 on ENTERPRISE; 64 KiB of JSON cost one more.',
+    'Event streams. Each root field counts as one request. Each event may return 1,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 20 points. Events that cost points wait when the events of the account have cost 100 points in a second on the plan FREE, 400 on PRO, 1,000 on BUSINESS and 5,000 on ENTERPRISE; 64 KiB of JSON cost one more.',
 });

@@ -74,13 +74,13 @@ const chatArguments = builder.args((t) => ({
   input: t.field({ type: ChatInput, required: true, description: 'Parameters of the message.' }),
   definition: t.string({
     description:
-      'Source of a draft in agentlang 5, at most 256 KiB, to run in place of the active deployment. Requires the scope DEPLOY in place of CHAT. The run is of the kind DRAFT, and the session is new or that of an earlier draft. A draft and its session are deleted after a day.',
+      'Source of a draft in agentlang 5, at most 256 KiB, to run in place of the active deployment. Requires the scope DEPLOY in place of CHAT. The run is of the kind DRAFT, and the session is new or belongs to an earlier draft. A draft and its session are deleted after a day.',
     validate: { schema: definitionSource },
   }),
   envVars: t.field({
     type: [EnvVarInput],
     description:
-      'Variables of the draft, on top of those of the active deployment. A variable of the active deployment is sent only to URLs that already received it, compared up to the first template in their path.',
+      'Variables of the draft, in addition to the variables of the active deployment. A variable of the active deployment is sent only to URLs that already received it, compared up to the first template in their path.',
     validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
   }),
 }));

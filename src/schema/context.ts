@@ -96,7 +96,7 @@ export type Context = Domains &
      * Authorizes the caller for a bot. REST calls it before it reads a body; the schema's auth scopes call it too.
      *
      * @param scope the scope that the key needs; none if access to the bot suffices.
-     * @throws GatewayError those of `Bots.authorize`, then `insufficient_scope`.
+     * @throws GatewayError the errors of `Bots.authorize`, then `insufficient_scope`.
      */
     authorizeBot(botId: string, scope?: RequiredScope): Promise<void>;
     /** Lets this operation read the contents of a run that it started, joined or found in the token's session. */

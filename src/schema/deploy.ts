@@ -55,7 +55,7 @@ export const DeployInput = builder.inputType('DeployInput', {
     envVars: t.field({
       type: [EnvVarInput],
       description:
-        'Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to URLs that already received it, compared up to the first template in their path.',
+        'Variables to set, in addition to the variables of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to URLs that already received it, compared up to the first template in their path.',
       validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
     }),
     unsetEnvVars: t.stringList({

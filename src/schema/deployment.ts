@@ -72,7 +72,7 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     version: t.exposeInt('version', {
       nullable: true,
       description:
-        'Number of the deployment among those of its bot, from 1. Failed attempts count. Null if an earlier version of Parley created it during an update.',
+        'Number of the deployment among the deployments of its bot, from 1. Failed attempts count. Null if an earlier version of Parley created it during an update.',
     }),
     message: t.exposeString('message', { nullable: true, description: 'Note from the deployer.' }),
     source: t.string({
@@ -87,7 +87,7 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     }),
     sentEnvNames: t.exposeStringList('sentEnvNames', {
       description:
-        'Names of the variables whose values were sent with the deployment. The other variables kept the values of `previous`, or got those of `rolledBackTo`.',
+        'Names of the variables whose values were sent with the deployment. The other variables kept the values of `previous`, or got the values of `rolledBackTo`.',
     }),
     channels: t.expose('channels', {
       type: [ChannelEnum],

@@ -2,6 +2,7 @@ import { getRefFromModel } from '@pothos/plugin-prisma';
 import type { KeyLists } from '../accounts/key-lists.ts';
 import type { Quota } from '../accounts/limits.ts';
 import type { ApiKey, Bot } from '../generated/prisma/client.ts';
+import { lazy } from '../lazy.ts';
 import type { Consumption, Usage } from '../runs/usage.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { Viewer } from './account.ts';
@@ -48,17 +49,9 @@ type UsageShape = {
   readKeys(): ReturnType<KeyLists['listByIds']>;
 };
 
-function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
-  let result: Promise<Result> | undefined;
-  return () => {
-    result ??= read();
-    return result;
-  };
-}
-
 const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
   description:
-    'Usage of an account. Months and days are those of UTC. Deleted runs do not count: runs of deleted bots, and runs whose retention time has passed.',
+    'Usage of an account. Months and days are in UTC. Deleted runs do not count: runs of deleted bots, and runs whose retention time has passed.',
   fields: (t) => ({
     requestsThisMinute: t.int({
       description: 'Requests that counted in the current minute, this operation included.',
@@ -111,14 +104,14 @@ builder.objectField(Viewer, 'usage', (t) =>
     type: UsageObject,
     description: `Usage of the account. ${HIGHEST_PRICE}`,
     resolve: async (_viewer, _args, { caller, quota, runUsage, prisma, keys }) => {
-      const readSums = once(() => runUsage.ofMonth(caller()));
-      const readBots = once(async () => {
+      const readSums = lazy(() => runUsage.ofMonth(caller()));
+      const readBots = lazy(async () => {
         const { byBot } = await readSums();
         const ids = byBot.map(({ botId }) => botId);
         const bots = await prisma.bot.findMany({ where: { id: { in: ids } } });
         return new Map(bots.map((bot) => [bot.id, bot]));
       });
-      const readKeys = once(async () => {
+      const readKeys = lazy(async () => {
         const { byKey } = await readSums();
         const ids = byKey.map(({ keyId }) => keyId);
         return keys.listByIds(caller(), ids);

@@ -49,7 +49,7 @@ export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 /** The connections of Prisma. */
 export const DEFAULT_POOL_SIZE = 10;
-/** The connections for the statements of every chat, as a part of those of Prisma. */
+/** The connections for the statements of every chat, as a part of the connections of Prisma. */
 const STATEMENT_SHARE = 0.8;
 /** The searches that a process executes at a time. Each uses one connection of PostgreSQL. */
 export const SEARCH_CONNECTIONS = 4;

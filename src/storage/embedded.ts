@@ -91,7 +91,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
  */
 function takeTurns(pglite: PGlite): void {
   const runExclusive = pglite._runExclusiveQuery.bind(pglite);
-  // Every statement takes this lock, also those of transactions. Its result does not wait for the end of the turn.
+  // Every statement takes this lock, also a statement of a transaction. Its result does not wait for the end of the turn.
   pglite._runExclusiveQuery = <Result>(statement: () => Promise<Result>) => {
     const result = Promise.withResolvers<Result>();
     void runExclusive(async () => {

@@ -20,7 +20,7 @@ export type Header = {
   key: string;
 };
 
-/** A row as text: the JSON of PostgreSQL, whose numbers may be larger than those of JavaScript. */
+/** A row as text: the JSON of PostgreSQL, whose numbers may be larger than the numbers of JavaScript. */
 export type ExportedRow = { table: string; row: string };
 
 /** A run is the largest row: its events have at most 4 MiB before they become JSON. */

@@ -66,7 +66,7 @@ async function assertImportable(
   const own = await lastMigration(tx);
   if (migration !== own)
     throw new StartupError(
-      `The file has the tables of ${migration}, and this database has those of ${own}. Run the same version of Parley at both places.`,
+      `The file has the tables of ${migration}, and this database has the tables of ${own}. Run the same version of Parley at both places.`,
     );
   if (await tx.account.findUnique({ where: { id: account } }))
     throw new StartupError(`The account "${account}" exists in this installation.`);

@@ -8,7 +8,7 @@ import { credentialOf } from './own-page.ts';
 /**
  * Authenticates a GraphQL request. A visitor's token counts only for pages of allowed origins.
  *
- * @param credential default: that of the request. A WebSocket authenticates again for each operation.
+ * @param credential defaults to the request's `Authorization` header. A WebSocket authenticates again for each operation.
  * @returns as `Authenticate`, or the error `bot_access_denied` for a page of another origin.
  */
 export type AuthenticateRequest = (

@@ -71,7 +71,7 @@ export type Limiter = {
    */
   admitFile(request: FastifyRequest): Promise<void>;
   /**
-   * Admits a request that no credential can make valid to one look-up, such as that of a chat page.
+   * Admits a request that no credential can make valid to one look-up, for example of a chat page.
    *
    * @returns the origin for the look-up.
    * @throws GatewayError `rate_limit_exceeded` if the address has no requests left.
@@ -84,7 +84,7 @@ export type Limiter = {
    */
   refuse(request: FastifyRequest, error: GatewayError): Promise<GatewayError>;
   /**
-   * Decides under which limits the body of a request is read: those of its account, or else of its address.
+   * Decides under which limits the body of a request is read: the limits of its account, or else of its address.
    *
    * @throws GatewayError `rate_limit_exceeded` for a GraphQL request without a valid key whose address has no requests
    *   left; `internal_error` if the credential cannot be looked up.

@@ -63,7 +63,7 @@ export function readBodies(app: FastifyInstance, bodies: Bodies, limiter: Limite
 }
 
 /**
- * The field that a text body stands for.
+ * The field whose value a text body is.
  *
  * @throws GatewayError `invalid_request` if the route accepts no such text.
  */

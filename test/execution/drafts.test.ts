@@ -118,7 +118,7 @@ describe('a chat with a draft', () => {
         details: [
           {
             path: 'input.sessionId',
-            message: 'must be that of an earlier chat with a draft, or absent',
+            message: 'must be the session of an earlier chat with a draft, or absent',
           },
         ],
       });

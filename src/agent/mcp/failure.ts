@@ -5,7 +5,7 @@ import { EgressError } from '../../egress/error.ts';
  * - `unreachable`: the server is unreachable.
  * - `broken`: the response is missing, incomplete or invalid.
  * - `timeout`: no response arrived in time.
- * - `refused`: the status is an error other than those of `session-gone`.
+ * - `refused`: the status is an error that does not mean `session-gone`.
  * - `too-many`: too many connections are in use.
  * - `protocol`: the server returned a protocol error, with its own message.
  */
@@ -39,7 +39,7 @@ export class McpFailure extends Error {
   }
 }
 
-/** Maps an error of the network to an McpFailure. `client-failure.ts` maps those of the MCP client. */
+/** Maps an error of the network to an McpFailure. `client-failure.ts` maps the errors of the MCP client. */
 export function toMcpFailure(cause: unknown): McpFailure {
   if (cause instanceof McpFailure) return cause;
   if (cause instanceof EgressError) return ofEgress(cause);

@@ -20,7 +20,7 @@ export type TelegramConnector = ChannelConnections & {
 };
 
 const RELEASE_MS = 2_000;
-/** The most attempts of one process at a time, besides those of deploys. */
+/** The most attempts of one process at a time, besides the attempts of deploys. */
 const SLOTS = 20;
 const POLL_EVERY_MS = 1_000;
 

@@ -44,7 +44,7 @@ export function createChatPages({
   const made = new LRUCache<string, { page: ChatPage | undefined }>({ max: CACHE_SIZE });
   const queue = createKeyedQueue();
 
-  /** Makes the pages of deployments, after those of other calls, which may be the same. */
+  /** Makes the pages of deployments after the pages of other calls, which may be the same ones. */
   const makeAll = async (deploymentIds: string[]): Promise<Map<string, ChatPage | undefined>> => {
     using _head = await queue('');
     const pages = new Map<string, ChatPage | undefined>();

@@ -61,7 +61,10 @@ export const DEPLOYMENTS: readonly Command[] = [
     summary: 'List the latest deployments of a bot, failed ones included.',
     options: { bot: BOT, env: ENV, limit: LIMIT },
     examples: [
-      { line: 'parley deployments --bot desk --env staging', description: 'Those of staging' },
+      {
+        line: 'parley deployments --bot desk --env staging',
+        description: 'The deployments to staging',
+      },
     ],
     async run(input, context) {
       const { listDeployments } = await import('../deployments/list.ts');

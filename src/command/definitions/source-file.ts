@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { Refusal, systemCode } from '../errors.ts';
 import { nearest } from '../line/nearest.ts';
 
-/** The argument that stands for stdin. */
+/** The argument that means stdin. */
 export const STDIN = '-';
 
 /** A text from a file or from stdin. */

@@ -67,7 +67,7 @@ async function storeKey(url: string, apiKey: string, { environment, terminal }: 
   terminal.note(`The key of this server is stored in the profile "${LOCAL_PROFILE}".`);
 }
 
-/** Finds a key for the local server: that of the environment, or that of a profile. */
+/** Finds a key for the local server: the key of the environment, or the key of a profile. */
 async function knownKey(url: string, { environment }: Context): Promise<string> {
   if (environment.apiKey !== undefined) return environment.apiKey;
   const all = await readProfiles(profilePath(environment));

@@ -50,7 +50,7 @@ function cellsOf(run: ListedRun): string[] {
 const MAX_USER = 24;
 const MAX_INPUT = 200;
 
-/** One run as a line whose columns match those of the next lines. */
+/** One run as a line whose columns match the columns of the next lines. */
 export function runLine(run: ListedRun, { style, width }: TableOptions): string {
   const time = new Date(run.createdAt).toTimeString().slice(0, 8);
   const facts = `${duration(run.latencyMs).padStart(8)} ${`${run.tokensUsed}`.padStart(6)}`;

@@ -45,7 +45,7 @@ export const TurnView = memo(function TurnView({
       )}
       {message && (
         <p className="turn-message" dir="auto">
-          {/* With a direction of its own, it has no say in that of the message. */}
+          {/* `dir="auto"` keeps this element from changing the direction of the message. */}
           <span className="unseen" dir="ltr">
             {user}:{' '}
           </span>

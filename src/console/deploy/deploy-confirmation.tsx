@@ -2,7 +2,7 @@ import type { VariableChanges } from '../diff/variables.ts';
 import type { Problem } from '../server/problem.ts';
 import { ChangeConfirmation } from './change-confirmation.tsx';
 import { Findings } from './findings.tsx';
-import { Now } from './now.tsx';
+import { RunningVersion } from './running-version.tsx';
 import type { Finding } from './use-reading.ts';
 import type { RunningReading } from './use-running.ts';
 import { versionName } from './version.ts';
@@ -48,7 +48,7 @@ export function DeployConfirmation({
           ? `This replaces ${versionName(running)} in ${place} of ${botName}. The next request already uses it.`
           : `This is the first deployment to ${place} of ${botName}. The next request already uses it.`}
       </p>
-      <Now reading={reading} place={place} />
+      <RunningVersion reading={reading} place={place} />
       <Findings findings={warnings} />
     </ChangeConfirmation>
   );

@@ -10,8 +10,8 @@ import { lacks, useScope } from '../server/viewer.ts';
 import './deploy.css';
 import { DeployConfirmation } from './deploy-confirmation.tsx';
 import { Findings } from './findings.tsx';
-import { Now } from './now.tsx';
 import { Outcome } from './outcome.tsx';
+import { RunningVersion } from './running-version.tsx';
 import type { DeployOutcome } from './use-deploy.ts';
 import { useDeployForm } from './use-deploy-form.ts';
 import type { Finding } from './use-reading.ts';
@@ -57,7 +57,7 @@ export function DeployPanel(props: DeployPanelProps) {
           current={environment}
           onChange={onEnvironment}
         />
-        {bot && <Now reading={reading} place={place} />}
+        {bot && <RunningVersion reading={reading} place={place} />}
       </div>
       {result && (
         <Outcome

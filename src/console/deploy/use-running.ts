@@ -52,7 +52,7 @@ export function useRunning(botId: string, environment: Environment): RunningRead
   return { bot, running, problem, isReplaced, know, retry };
 }
 
-/** Stands for the id of a deployment where nothing runs. */
+/** The id in place of a deployment where nothing runs. */
 const NOTHING = '';
 
 function useRead(botId: string, environment: Environment, shown: Environment) {

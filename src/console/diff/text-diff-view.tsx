@@ -61,7 +61,7 @@ export function TextDiffView({ label, before, after, beforeName, afterName }: Te
   );
 }
 
-/** How many lines differ, in words. */
+/** How many lines differ, as text. */
 function DiffSummary({ diff: { added, removed, isOnlyEndings } }: { diff: TextDiff }) {
   if (isOnlyEndings) return <span className="soft">only line endings differ</span>;
   if (added + removed === 0) return <span className="soft">unchanged</span>;

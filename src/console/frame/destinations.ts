@@ -11,7 +11,7 @@ export type Destination = {
   isInBar: boolean;
 };
 
-/** The places of the navigation, with those of one bot if there is one. */
+/** The places of the navigation, with the places of a bot if one is shown. */
 export function destinationsOf(botId: string | undefined) {
   const isInBar = botId === undefined;
   const ofBot = (name: string, icon: IconName, label: string, isInBar: boolean) =>

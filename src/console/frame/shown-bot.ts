@@ -1,4 +1,4 @@
 import { createStore } from '../server/store.ts';
 
-/** The bot of the open screen if its address does not name it, as that of a run. */
+/** The bot of the open screen if its address does not name it, for example on the page of a run. */
 export const shownBot = createStore<string | undefined>(undefined);

@@ -76,7 +76,7 @@ const TurnMessages = memo(function TurnMessages({
     <>
       {message && (
         <p className="message-own" dir="auto">
-          {/* With a direction of its own, it has no say in that of the message. */}
+          {/* `dir="auto"` keeps this element from changing the direction of the message. */}
           <span className="unseen" dir="ltr">
             You:{' '}
           </span>

@@ -9,7 +9,7 @@ import {
   streamChat,
 } from '../server/stream-chat.ts';
 import { embedding } from './embedding.ts';
-import type { OpenMessage } from './kept.ts';
+import type { OpenMessage } from './stored-conversation.ts';
 import type { Visit } from './visit.ts';
 
 /** A message that was sent. */
@@ -30,7 +30,7 @@ export type Reply = Sent & {
   recording: Recording;
 };
 
-/** Sends a message. If an earlier request with its id has begun a run, the reply is that of this run. */
+/** Sends a message. If an earlier request with its id has begun a run, the reply belongs to this run. */
 export function sendMessage(visit: Visit, bot: string, sent: Sent): Reply {
   return openReply(visit, sent, (reading) => chat(bot, sent, 'ENQUEUE', reading));
 }

@@ -2,13 +2,13 @@ import type { Persisted } from '../../operations/console/persisted.ts';
 import { isSessionEnd, type Problem, problemFrom } from '../server/problem.ts';
 import { type Access, ChatProblem } from '../server/stream-chat.ts';
 import type { Embedding } from './embedding.ts';
-import { createKept, type KeptConversation } from './kept.ts';
+import { createStoredConversation, type StoredConversation } from './stored-conversation.ts';
 
 /** A visitor's access to a session of the bot. */
 export type Visit = Access & {
   /** Whether the page around the widget names the user, whose session then never changes. */
   isOfKnownUser: boolean;
-  kept: KeptConversation;
+  kept: StoredConversation;
   /** Whether an earlier conversation can be read. */
   hasHistory(): boolean;
   /** Runs a query or a mutation. If the server refuses the token, runs it again with another one. @throws ChatProblem */
@@ -25,7 +25,7 @@ const ASK_AGAIN_AFTER_MS = 4 * 60_000;
 const REQUEST_LIMIT_MS = 30_000;
 
 export function createVisit(bot: string, embedding: Embedding): Visit {
-  const kept = createKept(bot, embedding);
+  const kept = createStoredConversation(bot, embedding);
   const isOfKnownUser = embedding.hasTokens;
   let current: { token: Promise<string>; until: number } | undefined;
 

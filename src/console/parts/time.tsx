@@ -1,4 +1,4 @@
-import { once } from '../once.ts';
+import { lazy } from '../../lazy.ts';
 import { serverNow } from '../server/clock.ts';
 import { useNow } from './use-now.ts';
 
@@ -10,14 +10,14 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-const relative = once(
+const relative = lazy(
   () => new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' }),
 );
-const local = once(
+const local = lazy(
   () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }),
 );
-const clock = once(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }));
-const preciseClock = once(
+const clock = lazy(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }));
+const preciseClock = lazy(
   () =>
     new Intl.DateTimeFormat('en-GB', {
       hour: '2-digit',
@@ -26,7 +26,7 @@ const preciseClock = once(
       fractionalSecondDigits: 3,
     }),
 );
-const day = once(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }));
+const day = lazy(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }));
 
 /** A time as its distance from now, such as `2h ago`; `now` within the last minute, or ahead by a clock's difference. */
 export function relativeTime(moment: Date, now: number): string {

@@ -11,7 +11,7 @@ import { isSessionId } from '../chat/session-id.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
 import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './words.ts';
 
-/** The conditions of the address by the names of their parameters, which are those of the REST API. */
+/** The conditions of the address by the names of their parameters, which the REST API has too. */
 export const FILTER_NAMES = [
   'text',
   'status',

@@ -52,7 +52,7 @@ export type Answer<Data> =
 /**
  * Runs a mutation once.
  *
- * @param changes the types whose queries must be read again, besides those of the answer.
+ * @param changes the types whose queries must be read again, besides the types of the answer.
  */
 export async function mutate<Data, Variables extends object>(
   mutation: Persisted<Data, Variables>,

@@ -79,7 +79,7 @@ export function detailFor(problem: Problem | undefined, path: string): string | 
   return problem?.details.find((detail) => detail.path === path)?.message;
 }
 
-/** Reads the error of a response: the first of a GraphQL response, or that of any other interface. */
+/** Reads the error of a response: the first error of a GraphQL response, or the error of any other interface. */
 export async function problemFrom(response: Response): Promise<Problem> {
   const answer: unknown = await response.json().catch(() => null);
   const { error, errors } = isRecord(answer) ? answer : {};

@@ -17,7 +17,7 @@ export function noteSession(): void {
   session.set('open');
 }
 
-/** Notes an answer that does not tell whether the browser has a session, such as that of a rate limit or a proxy. */
+/** Notes an answer that does not tell whether the browser has a session, such as the answer of a rate limit or a proxy. */
 export function noteRefusal(): void {
   if (session.get() === 'unknown') session.set('none');
 }

@@ -47,7 +47,7 @@ const START = { rows: [], head: undefined, cursor: null, isFirst: true, isReadin
  * Reads a list page by page, and from its start when the server or the session is back. Other variables cancel the
  * request under way.
  *
- * @param variables those of the query without the page. Another object is another list.
+ * @param variables the query's variables without the page. Another object is another list.
  * @param toPage the page of an answer, `undefined` if it has none. It stays the same function.
  */
 export function usePages<Data, Variables extends object, Row extends { id: string }, Head>(

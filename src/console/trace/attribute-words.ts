@@ -43,7 +43,7 @@ const NAMES = new Map(
   }),
 );
 
-/** An attribute of a span in words. A name without words, which may be from another system, stays as it is. */
+/** An attribute of a span as text. A name without a text, which may be from another system, stays as it is. */
 export function attributeWords(name: string, value: unknown): { name: string; value: string } {
   return { name: NAMES.get(name) ?? name, value: valueWords(name, value) };
 }

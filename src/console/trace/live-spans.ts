@@ -3,7 +3,7 @@ import type { SpanRow } from './span-row.ts';
 
 /**
  * The rows that the events of a reply allow to draw while it runs, and for a key that may not read traces. Their times
- * are those of the browser.
+ * come from the browser's clock.
  */
 export function liveRows(turn: Turn): SpanRow[] {
   const { pieces, startedMs, latencyMs } = turn;

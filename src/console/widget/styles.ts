@@ -1,6 +1,6 @@
 /**
  * The widget's style sheet, with the colours of the console's tokens. Important declarations of a shadow root win over
- * those of the page around it.
+ * the declarations of the page around it.
  */
 export const STYLES = `
 :host {

@@ -154,7 +154,7 @@ const decodedNames = Array.from({ length: 64 }, () => ({
   value: 0,
 }));
 
-/** @returns the one or two units that a name with its semicolon stands for, the second one in the upper 16 bits, or 0. */
+/** @returns the one or two units that a name with its semicolon means, the second one in the upper 16 bits, or 0. */
 function decodeName(units: Uint8Array, length: number): number {
   let hash = length;
   for (let at = 0; at < length; at += 1) hash = (Math.imul(hash, 31) + (units[at] ?? 0)) | 0;

@@ -46,7 +46,7 @@ const JSON_QUESTION = 'Answer with this JSON object only: {"status": "ready"}';
 
 /**
  * Tests a model server with a short question with one tool, and a second one for a JSON answer. A model that does not
- * take tools gets the question without them. The requests are those of chats, so what the server refuses is learned.
+ * take tools gets the question without them. Chats send the same requests, so what the server refuses is learned.
  *
  * @param signal aborts the test, which then throws its reason.
  * @returns all checks, in order. After a failure of one of the first four, all later ones are skipped.

@@ -128,7 +128,7 @@ export type CreateBotInput = {
 
 /** Parameters of a deployment. */
 export type DeployInput = {
-  /** Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to URLs that already received it, compared up to the first template in their path. */
+  /** Variables to set, in addition to the variables of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to URLs that already received it, compared up to the first template in their path. */
   envVars?: Array<EnvVarInput> | null | undefined;
   /** Environment to deploy to. Defaults to PRODUCTION. */
   environment?: Environment | null | undefined;

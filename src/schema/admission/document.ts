@@ -21,7 +21,7 @@ export const MAX_NAME_LENGTH = 256;
 const MAX_ERRORS = 5;
 
 /**
- * Limits above those of real documents, of which introspection by common tools is the deepest. The token limit protects
+ * Limits above what real documents need, of which introspection by common tools is the deepest. The token limit protects
  * the parser's stack. The other limits bound validation, which compares fields pairwise.
  */
 const LIMITS = {

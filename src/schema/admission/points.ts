@@ -55,7 +55,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Viewer.usage': 20,
 };
 
-/** Points of each event of a subscription, besides those of its selection: some read the object that changed. */
+/** Points of each event of a subscription, besides the points of its selection: some read the object that changed. */
 export const EVENT_POINTS: Readonly<Record<string, number>> = {
   deploymentChanged: 1,
   runChanged: 1,

@@ -15,7 +15,7 @@ import { isJsonObject } from '../../json.ts';
 /** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
 const MAX_ENTRIES = 1_000;
 
-/** Fields of an input object beyond those of its type. The coercion would compare each of them with all known names. */
+/** Fields of an input object that its type does not have. The coercion would compare each of them with all known names. */
 const MAX_UNKNOWN_FIELDS = 50;
 
 /**

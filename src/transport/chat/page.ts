@@ -27,7 +27,7 @@ const WIDGET_HEADERS = {
 
 /**
  * Serves the chat pages of bots at `/chat/:bot`, and the widget at `/widget.js`. The page of a bot without the web channel
- * is that of no bot, and counts as a refused request of its address too. A page is rendered once for a deployment and its
+ * is the page for an unknown bot, and counts as a refused request of its address too. A page is rendered once for a deployment and its
  * `webOrigins`, and browsers revalidate it. Both count against the limit of files of an address.
  *
  * @throws StartupError if the console has not been built.

@@ -12,7 +12,7 @@ export type Origins = {
 
 const CORS = {
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
-  /** The request headers that GraphQL clients send, including those of SSE. */
+  /** The request headers that GraphQL clients send, including the headers of SSE. */
   allowedHeaders: [
     'Authorization',
     'Content-Type',

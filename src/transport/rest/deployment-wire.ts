@@ -54,7 +54,7 @@ export const deployBody = z
         }, ofObject)
         .meta({
           description:
-            'Variables that the definition refers to as `env.NAME`, on top of those of the active deployment. `null` ' +
+            'Variables that the definition refers to as `env.NAME`, in addition to the variables of the active deployment. `null` ' +
             'removes a variable. A name has at most 128 letters, digits and `_`, and starts with no digit. A deployment ' +
             `has at most ${MAX_ENV_VARS} variables, with values of at most 32 KiB each and 64 KiB in total. ` +
             'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +

@@ -31,9 +31,9 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   summary: string;
   /** Markdown, as `markdown` in `html.ts` renders it. */
   description?: string;
-  /** Error codes of this route besides those of every route. */
+  /** Error codes of this route besides the codes of every route. */
   errors: ErrorCode[];
-  /** Response headers of this route besides those of every route. */
+  /** Response headers of this route besides the headers of every route. */
   answerHeaders?: AnswerHeader[];
   /** The scope that the key needs for the bot in the path; none if access to the bot suffices. */
   scope?: RequiredScope;

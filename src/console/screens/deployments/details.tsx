@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { Findings } from '../../deploy/findings.tsx';
-import { Now } from '../../deploy/now.tsx';
+import { RunningVersion } from '../../deploy/running-version.tsx';
 import { type RunningReading, useRunning } from '../../deploy/use-running.ts';
 import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
@@ -34,7 +34,9 @@ export function Details({ deployment }: { deployment: ShownDeployment }) {
   ];
   return (
     <>
-      {reading.isReplaced && <Now reading={reading} place={ENVIRONMENT_NAMES[environment]} />}
+      {reading.isReplaced && (
+        <RunningVersion reading={reading} place={ENVIRONMENT_NAMES[environment]} />
+      )}
       <Findings findings={diagnostics} />
       <div className="entry-bar">
         <Segments

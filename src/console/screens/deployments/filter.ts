@@ -18,11 +18,11 @@ export type Filters = {
   filter: DeploymentFilter;
   /** The problem of each invalid parameter, which then filters nothing. */
   faults: { environment?: string; status?: string };
-  /** The status as it stands in the address. */
+  /** The status in the URL. */
   status: string;
 };
 
-/** Reads the filters of an address, whose parameters are those of the REST API. */
+/** Reads the filters of an address, which has the parameters of the REST API. */
 export function readFilters(search: URLSearchParams): Filters {
   const { environment = null, fault } = environmentIn(search);
   const status = search.get('status') ?? '';

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import type { Environment } from '../../../operations/console/operations.ts';
 import { ChangeConfirmation } from '../../deploy/change-confirmation.tsx';
 import { Findings } from '../../deploy/findings.tsx';
-import { Now } from '../../deploy/now.tsx';
+import { RunningVersion } from '../../deploy/running-version.tsx';
 import { useRedeploy } from '../../deploy/use-deploy.ts';
 import { useReading } from '../../deploy/use-reading.ts';
 import { useRunning } from '../../deploy/use-running.ts';
@@ -68,7 +68,7 @@ export function RedeployDialog({
       onCancel={onClose}
     >
       <p>{sentence({ kind, name, place, running: running && versionName(running) })}</p>
-      <Now reading={reading} place={place} />
+      <RunningVersion reading={reading} place={place} />
       <Findings findings={findings} />
       <TextField
         label="Message"
@@ -81,7 +81,7 @@ export function RedeployDialog({
   );
 }
 
-/** The change, in words. */
+/** The change, as text. */
 function sentence({
   kind,
   name,

@@ -59,7 +59,7 @@ function GuidePage({ page }: { page: PageEntry }) {
   );
 }
 
-/** The lines' widths differ, as those of text do. */
+/** The lines differ in width, as lines of text do. */
 const WIDTHS = ['92%', '97%', '64%', '88%', '95%', '71%'];
 
 function Loading() {

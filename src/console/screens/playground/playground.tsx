@@ -7,7 +7,7 @@ import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import './playground.css';
-import { Talk } from './talk.tsx';
+import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
 import { newSessionId, useParameters } from './use-parameters.ts';
 
@@ -67,7 +67,7 @@ export default function Playground({ botId }: { botId: string }) {
       }
     >
       {bot && sessionId ? (
-        <Talk
+        <PlaygroundChat
           key={sessionId}
           bot={bot}
           sessionId={sessionId}

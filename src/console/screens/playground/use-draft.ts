@@ -6,7 +6,7 @@ import { type ContextReading, readContext } from './context-json.ts';
 export type Draft = {
   message: string;
   context: string;
-  /** The context as it is shown, which may be that of the key press before. */
+  /** The context as it is shown, which may be one key press old. */
   reading: ContextReading;
   /** Reads the context as it was typed last. */
   readNow(): ContextReading;

@@ -14,7 +14,7 @@ import './run-feedback.css';
 /** Characters of a note. */
 const MOST = 2_000;
 
-/** The ratings of a run: that of the signed-in key, which it can change, and those of others. */
+/** The ratings of a run: the signed-in key's own rating, which it can change, and the ratings of others. */
 export function RunFeedback({ run }: { run: ShownRun }) {
   const rating = useRating(run.id, run.feedback);
   const { own, others, problem, give } = rating;

@@ -15,7 +15,7 @@ export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const filters = runAddress('', search);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `filters` changes exactly when the filters of `search` change
   const filter = useMemo(() => filterAt(readFilters(search), endOfMinute()), [filters]);
   const { data } = useServerQuery(Neighbours, { botId: bot.id, cursor, filter });
   const newer = data?.newer.edges[0]?.node.id;

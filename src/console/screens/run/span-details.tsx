@@ -5,7 +5,7 @@ import type { SpanRow } from '../../trace/span-row.ts';
 import '../../parts/pairs.css';
 import './run.css';
 
-/** The attributes of a span in words. */
+/** The attributes of a span as text. */
 export function SpanDetails({ row }: { row: SpanRow }) {
   const { id, label, detail, from, ms, hasFailed, attributes = {} } = row;
   return (

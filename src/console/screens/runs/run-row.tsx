@@ -34,7 +34,7 @@ export const RunRow = memo(function RunRow({
   return (
     <tr
       className={isSelected ? 'run-row run-row-selected' : 'run-row'}
-      // The first row is that of the names.
+      // The first row has the names.
       aria-rowindex={index + 2}
     >
       {COLUMNS.filter(({ name }) => columns.includes(name)).map(({ name }) => (

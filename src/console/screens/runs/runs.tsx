@@ -167,7 +167,7 @@ function ReadRuns({ botId }: { botId: string }) {
 function useFilters(search: URLSearchParams): Filters {
   const read = readFilters(search);
   const text = JSON.stringify(read);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `text` changes exactly when the filters change
   return useMemo(() => read, [text]);
 }
 

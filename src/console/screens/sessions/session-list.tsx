@@ -132,7 +132,7 @@ function SessionLink({
   );
 }
 
-/** A number of turns in words. */
+/** A number of turns as text. */
 export function turnsText(turns: number): string {
   return turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`;
 }

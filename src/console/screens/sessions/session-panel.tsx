@@ -100,7 +100,7 @@ function NoSession({ name }: { name: SessionName }) {
       <p className="mono session-missing">{sessionId}</p>
       {sessionId.includes('\uFFFD') ? (
         <p>
-          The sign � stands for bytes that are no text, so the id was not copied as a whole. Copy it
+          The sign � replaces bytes that are no text, so the id was not copied as a whole. Copy it
           again.
         </p>
       ) : (

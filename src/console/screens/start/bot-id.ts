@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { BotExists } from '../../../operations/console/operations.ts';
 import { ask } from '../../server/operations.ts';
 
-/** The state of an id while it is typed. An `absent` one is no bot's, but may be that of a deleted bot. */
+/** The state of an id while it is typed. `absent`: no bot has this id. A deleted bot may have had it. */
 export type IdCheck =
   | { state: 'unknown' }
   | { state: 'absent' }

@@ -8,7 +8,7 @@ import { useServerQuery } from '../../server/operations.ts';
 import { CreateStep } from './create-step.tsx';
 import { DeployStep } from './deploy-step.tsx';
 import './start.css';
-import { TalkStep } from './talk-step.tsx';
+import { ChatStep } from './chat-step.tsx';
 
 /** Leads from nothing to a conversation: name the bot, deploy a definition, talk to it. */
 export default function Start({ botId }: { botId?: string }) {
@@ -59,7 +59,7 @@ function WithBot({ botId }: { botId: string }) {
           {isDefining && <DeployStep botId={bot.id} onDeployed={() => setChanging(false)} />}
         </Step>
         <Step number={3} title="Talk to it" state={isDefining ? 'ahead' : 'current'}>
-          {!isDefining && <TalkStep key={bot.production?.id} botId={bot.id} />}
+          {!isDefining && <ChatStep key={bot.production?.id} botId={bot.id} />}
         </Step>
       </ol>
     </Screen>

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunningDeployment } from '../../deploy/use-running.ts';
 import type { OpenEditor } from './editor/commands.ts';
-import { defendText, forgetText, keepText, openText, type TextPlace } from './kept-text.ts';
+import { defendText, forgetText, keepText, openText, type TextPlace } from './stored-text.ts';
 
 const PAUSE_MS = 300;
 

@@ -48,7 +48,7 @@ if (import.meta.main) {
   const phone = await readFile(new URL('./phone.css', import.meta.url), 'utf8');
   await Promise.all([
     write('graphiql', 'js', `${js};\n${start}`),
-    // Its layer stands below those of the console's frame.
+    // Its layer is below the layers of the console's frame.
     withoutFonts(`@layer graphiql{${css}\n${phone}}`).then((style) =>
       write('graphiql', 'css', style),
     ),

@@ -146,7 +146,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     },
     parameters: [{ $ref: '#/components/parameters/X-Request-Id' }],
     ...(body && {
-      // Some generated clients omit the content type if an operation has several. Texts are described only in words.
+      // Some generated clients omit the content type if an operation has several. Texts are described only in the description.
       requestBody: {
         required: route.emptyBody !== true,
         content: {
@@ -163,7 +163,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
         headers: headersOf(route.answerHeaders),
         content: {
           // Client generators type a response with several content types as a union, or by the wrong one. Routes that
-          // respond with JSON by default mention their streams only in words.
+          // respond with JSON by default mention their streams only in the description.
           ...(schema
             ? { 'application/json': { schema, example: exampleOf(schema) } }
             : route.streams && { 'text/event-stream': streamContent(route.streams) }),
@@ -207,6 +207,6 @@ function capitalised(name: string): string {
 
 function answerOf({ schema, streams }: Route): string {
   if (schema && streams)
-    return 'The complete response. If the reply is streamed, the response is that of `POST /bots/{id}/chat/stream`.';
+    return 'The complete response. If the reply is streamed, the response is the same as of `POST /bots/{id}/chat/stream`.';
   return streams ? 'The stream.' : 'The response.';
 }

@@ -12,7 +12,7 @@ export const LANGUAGES = [
 export type Language = (typeof LANGUAGES)[number]['name'];
 
 /**
- * A program that sends a call. It works as it stands: curl in a POSIX shell, the client and Node.js as ES modules, Python
+ * A program that sends a call. It works without changes: curl in a POSIX shell, the client and Node.js as ES modules, Python
  * with its standard library, GraphQL with the package `graphql-sse`. The key comes from the variable `PARLEY_API_KEY`.
  *
  * @param origin the address of the server, without a path.
@@ -161,7 +161,7 @@ function inShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A string literal of JavaScript and of Python, whose escapes are those of JSON. */
+/** A string literal of JavaScript and of Python, which have the escapes of JSON. */
 function inCode(text: string): string {
   return JSON.stringify(text);
 }

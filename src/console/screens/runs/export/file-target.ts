@@ -10,7 +10,7 @@ export type FileTarget = {
   discard(): Promise<void>;
 };
 
-/** Why a file cannot be written, in words. */
+/** Why a file cannot be written, as text. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
 }
@@ -21,7 +21,7 @@ export function partialName(name: string): string {
   return at > 0 ? `${name.slice(0, at)}.partial${name.slice(at)}` : `${name}.partial`;
 }
 
-/** A problem of a file in words. */
+/** A problem of a file as text. */
 export function fileProblem(error: unknown): FileProblem {
   const reason = error instanceof Error ? error.message : 'The reason is not known.';
   return new FileProblem(`The file cannot be written. ${reason}`, { cause: error });

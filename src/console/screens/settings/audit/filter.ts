@@ -26,7 +26,7 @@ export const KEYLESS: Partial<Record<AuditAction, string>> = {
   FORGET_SESSION: 'a user of the bot',
 };
 
-/** The filters as they stand in the address. Days are those of the reader's time zone. */
+/** The filters in the URL. Days are in the reader's time zone. */
 export type AuditAddress = {
   action: string;
   key: string;

@@ -27,7 +27,7 @@ const CHAPTERS: { readonly [block in BlockName]: string } = {
   request: 'Tools',
 };
 
-/** Arguments whose help is that of another word. */
+/** Arguments that have the help of another word. */
 const ARGUMENT_WORDS: { readonly [word: string]: { word: string; chapter: string } } = {
   env: { word: 'env', chapter: 'Values' },
   mcp: { word: 'mcp', chapter: 'Tools' },

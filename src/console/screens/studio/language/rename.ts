@@ -111,7 +111,7 @@ function groupNames(members: readonly Member[]): string[] {
     .map((member) => groupName(member));
 }
 
-/** A pattern of the tools of a group. Those of a server are unknown. */
+/** A pattern of the tools of a group. The tools of a server are unknown. */
 function toolsOf({ block, form }: Member): string {
   return form ? '\\w+' : groupNames(block?.members ?? []).join('|') || '(?!)';
 }

@@ -5,7 +5,7 @@ import { createSource, isTooLarge, type Source } from '../../../../language/sour
 import type { Block, Document, Member } from '../../../../language/syntax.ts';
 import type { Token } from '../../../../language/token.ts';
 
-/** The tokens and the tree of a definition, as far as it can be parsed. Offsets are those of the editor's text. */
+/** The tokens and the tree of a definition, as far as it can be parsed. Offsets count from the start of the editor's text. */
 export type Syntax = Tokens & {
   source: Source;
   /** Undefined without an `agent` of this version of the language. */

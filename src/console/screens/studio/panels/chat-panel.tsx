@@ -16,7 +16,7 @@ type ChatPanelProps = {
   definition(): string;
   /** The variables that the definition uses. */
   envNames: readonly string[];
-  /** Those of the deployment, which the draft takes over. */
+  /** The variables of the deployment, which the draft takes over. */
   deployed: readonly string[];
   hasErrors: boolean;
   /** Shows what the server found wrong with the definition. */

@@ -21,7 +21,7 @@ import type { EnvironmentName, Parameters } from './use-parameters.ts';
 type ShownBot = NonNullable<BotQuery['bot']>;
 
 /** The conversation of one session, with one environment or with both. */
-export function Talk({
+export function PlaygroundChat({
   bot,
   sessionId,
   isNew,

@@ -3,7 +3,7 @@ import { forget, keep, keptNames, recall } from '../../frame/storage.ts';
 import { renewTabId, tabId } from './tab-id.ts';
 
 /** A text that is not deployed. */
-export type KeptText = {
+export type StoredText = {
   text: string;
   /** The id of the deployment that it is based on; null if none. */
   baseId: string | null;
@@ -18,7 +18,7 @@ const PREFIX = 'studio:';
 const MAX_KEPT = 8;
 
 /** The texts of this tab by their places, also for browsers that block storage. */
-const inMemory = new Map<string, KeptText>();
+const inMemory = new Map<string, StoredText>();
 
 /** The texts of other tabs that this tab opened and did not change yet, by their places. */
 const borrowed = new Map<string, Entry>();
@@ -35,7 +35,7 @@ const nameOf = (place: TextPlace): string => prefixOf(place) + tabId();
  *
  * @returns the text, and whether it survives a reload.
  */
-export function openText(place: TextPlace): (KeptText & { isKept: boolean }) | undefined {
+export function openText(place: TextPlace): (StoredText & { isKept: boolean }) | undefined {
   const stored = read(nameOf(place));
   const own = inMemory.get(prefixOf(place)) ?? stored;
   if (own) {
@@ -48,8 +48,8 @@ export function openText(place: TextPlace): (KeptText & { isKept: boolean }) | u
   return { ...newest, isKept: true };
 }
 
-/** Keeps a text as that of this tab. @returns whether it survives a reload. */
-export function keepText(place: TextPlace, { text, baseId }: KeptText): boolean {
+/** Keeps a text for this tab. @returns whether it survives a reload. */
+export function keepText(place: TextPlace, { text, baseId }: StoredText): boolean {
   const name = nameOf(place);
   inMemory.set(prefixOf(place), { text, baseId });
   // No deployment takes a larger text.
@@ -93,7 +93,7 @@ function forgetBorrowed(place: TextPlace): void {
   if (entry && read(entry.name)?.savedAt === entry.savedAt) forget(entry.name);
 }
 
-type Stored = KeptText & { savedAt: number };
+type Stored = StoredText & { savedAt: number };
 
 type Entry = Stored & { name: string };
 

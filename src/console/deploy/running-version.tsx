@@ -4,7 +4,7 @@ import type { RunningReading } from './use-running.ts';
 import { versionName } from './version.ts';
 
 /** What runs now, and whether it changed since it was shown first. */
-export function Now({
+export function RunningVersion({
   reading: { running, isReplaced, know },
   place,
 }: {

@@ -16,7 +16,7 @@ export type OpenMessage = {
  * widget keeps it in the storage of the page around the frame, and without a widget it is kept until the page closes. So is
  * the conversation of a known user, because others may use the same browser.
  */
-export type KeptConversation = {
+export type StoredConversation = {
   /** Continues the session. */
   resume(): string | undefined;
   setResume(resume: string): void;
@@ -38,7 +38,7 @@ export type KeptConversation = {
 /** The values where the browser stores none. */
 type Kept = { resume?: string; open?: OpenMessage | undefined };
 
-export function createKept(bot: string, embedding: Embedding): KeptConversation {
+export function createStoredConversation(bot: string, embedding: Embedding): StoredConversation {
   const name = `parley:chat:${bot}`;
   const nameOf = (runId: string) => `${name}:${runId}`;
   const isStored = !embedding.hasTokens;

@@ -8,7 +8,7 @@ import { lacks, useScope } from '../../server/viewer.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
 
 /** A short conversation with the bot. It continues in the playground. */
-export function TalkStep({ botId }: { botId: string }) {
+export function ChatStep({ botId }: { botId: string }) {
   const chat = useChat();
   const mayChat = useScope('CHAT');
   const [message, setMessage] = useState('');
