@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Result } from 'ioredis';
 import type { Redis } from './redis.ts';
 
 /**
@@ -34,6 +35,19 @@ export function createPubSub(): PubSub {
   };
 }
 
+/** Publishes one message on each channel. */
+const PUBLISH = `for index, channel in ipairs(KEYS) do redis.call('PUBLISH', channel, ARGV[index]) end`;
+
+/** The most messages of one command. */
+const MAX_MESSAGES = 1_000;
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** @param channelsAndTexts all channels, then all texts. */
+    publishAll(channels: number, ...channelsAndTexts: string[]): Result<null, Context>;
+  }
+}
+
 /** How long a message waits for others to share its write: a round trip to Redis costs more than the messages. */
 const SEND_AFTER_MS = 5;
 
@@ -48,6 +62,7 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
   const counts = new Map<string, number>();
   // Ignores failures: `ready` subscribes again after a reconnect.
   const quietly = (sent: Promise<unknown>) => sent.catch(() => {});
+  client.defineCommand('publishAll', { lua: PUBLISH });
 
   subscriber.on('ready', () => {
     const channels = [...counts.keys()].map((channel) => prefix + channel);
@@ -65,9 +80,14 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
   const send = () => {
     clearTimeout(timer);
     timer = undefined;
-    // The client pipelines commands of the same tick into one write.
-    const publishing = outgoing.splice(0).map((message) => quietly(client.publish(...message)));
-    sent = Promise.all([sent, ...publishing]).then(() => {});
+    // A chat has four messages, and a command costs the client more than a message.
+    while (outgoing.length > 0) {
+      const messages = outgoing.splice(0, MAX_MESSAGES);
+      const channels = messages.map(([channel]) => channel);
+      const texts = messages.map(([, text]) => text);
+      const publishing = quietly(client.publishAll(channels.length, ...channels, ...texts));
+      sent = Promise.all([sent, publishing]).then(() => {});
+    }
   };
 
   return {
