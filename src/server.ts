@@ -23,7 +23,7 @@ import type { PrismaClient } from './generated/prisma/client.ts';
 import { greeting } from './greeting.ts';
 import { createLifetime, type OwnedLifetime } from './lifetime.ts';
 import { createStartupWait } from './startup-wait.ts';
-import { assertSecretKey, generatedSecretKey } from './storage/secret-key.ts';
+import { assertSecretKey, openSecretKeys } from './storage/secret-key.ts';
 import { toPrintable } from './text.ts';
 
 /** How long the end of a drain and the closing of everything may take. */
@@ -57,10 +57,9 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   if (redis) lifetime.defer(redis.close);
   // Only one process uses the embedded database, so all earlier owners have exited.
   if (!config.databaseUrl) await forgetOwners(prisma);
-  const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
-  await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
-  const secretKeys = [secretKey, ...config.previousSecretKeys];
-  const cipher = createEnvironmentCipher(secretKey, config.previousSecretKeys);
+  const secretKeys = await openSecretKeys(prisma, config);
+  const [secretKey, ...previousSecretKeys] = secretKeys;
+  const cipher = createEnvironmentCipher(secretKey, previousSecretKeys);
   const app = await createApp({
     database,
     redis,
@@ -92,7 +91,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   // Seed only after listening succeeds: a failed start must not create a key that is never shown.
   const key = await seedWithKey(prisma, secretKey, config, !!process.stdout.isTTY);
   // Check again: another process may have seeded the database with a different secret key.
-  await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
+  await assertSecretKey(prisma, secretKeys);
   const drainTimes = {
     delayMs: config.drainDelaySeconds * 1_000,
     runsMs: config.drainSeconds * 1_000,

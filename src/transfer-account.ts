@@ -6,16 +6,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
-import { type Config, readConfig } from './config.ts';
-import { databaseOf } from './configured-database.ts';
+import { runDatabaseProgram } from './database-program.ts';
 import { createEnvironmentCipher, type EnvironmentCipher } from './deployments/environment.ts';
-import { readSettings } from './env-file.ts';
-import { errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import { createPrivateFile } from './private-file.ts';
 import { createKeyFile, refusePath } from './storage/key-file.ts';
-import { assertSecretKey, generatedSecretKey } from './storage/secret-key.ts';
+import { openSecretKeys } from './storage/secret-key.ts';
 import { exportAccount } from './transfer/export-account.ts';
 import { readAccountFile, writeAccountFile } from './transfer/file.ts';
 import { importAccount } from './transfer/import-account.ts';
@@ -25,29 +22,6 @@ const KEY_BYTES = 32;
 
 /** What the command reads. */
 type Result = { account: string; rows: TransferCounts };
-
-async function transfer([direction, ...words]: string[]): Promise<Result> {
-  // Other users must not read the files that this process creates.
-  process.umask(0o077);
-  const config = readConfig((await readSettings()).values);
-  const database = await databaseOf(config);
-  try {
-    const own = await ownCipher(database.prisma, config);
-    if (direction === 'export') return await exportTo(database.prisma, own, words);
-    return await importFrom(database.prisma, own, words);
-  } finally {
-    await database.close();
-  }
-}
-
-async function ownCipher(
-  prisma: PrismaClient,
-  { secretKey, previousSecretKeys, dataDirectory }: Config,
-): Promise<EnvironmentCipher> {
-  const present = secretKey ?? (await generatedSecretKey(dataDirectory));
-  await assertSecretKey(prisma, [present, ...previousSecretKeys]);
-  return createEnvironmentCipher(present, previousSecretKeys);
-}
 
 async function exportTo(
   prisma: PrismaClient,
@@ -92,13 +66,9 @@ async function readKey(path: string): Promise<Uint8Array> {
   throw new StartupError(`${path} is not the key file of an export.`);
 }
 
-const print = (stream: NodeJS.WriteStream, text: string, code: number) =>
-  stream.write(`${text}\n`, () => process.exit(code));
-
-try {
-  const result = await transfer(process.argv.slice(2));
-  print(process.stdout, JSON.stringify(result), 0);
-} catch (error) {
-  const isExpected = error instanceof StartupError;
-  print(process.stderr, isExpected ? error.message : JSON.stringify(errorForLog(error)), 1);
-}
+await runDatabaseProgram(async (prisma, config) => {
+  const [secretKey, ...previousSecretKeys] = await openSecretKeys(prisma, config);
+  const own = createEnvironmentCipher(secretKey, previousSecretKeys);
+  const [direction, ...words] = process.argv.slice(2);
+  return direction === 'export' ? exportTo(prisma, own, words) : importFrom(prisma, own, words);
+});

@@ -70,6 +70,7 @@ const COMPOSITION = [
   'doctor.ts',
   'doctor-model.ts',
   'configured-database.ts',
+  'database-program.ts',
   'configured-model.ts',
   'startup-wait.ts',
   'first-key.ts',

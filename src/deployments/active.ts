@@ -4,10 +4,9 @@ import { GatewayError } from '../errors.ts';
 import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
-import { ownTurn } from '../own-turn.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
-import { LONG_SOURCE } from './read-source.ts';
+import { turnFor } from './read-source.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
 /** An active deployment, decrypted and parsed. */
@@ -73,12 +72,13 @@ export function createActiveDeployments({
   });
 
   /** @throws GatewayError `bot_not_deployed` if the source is not valid in this version of Parley. */
-  const open = ({
+  const open = async ({
     id: deploymentId,
     source,
     envVars,
     bot,
-  }: StoredDeployment): RunningDeployment => {
+  }: StoredDeployment): Promise<RunningDeployment> => {
+    await turnFor(source);
     const { definition, diagnostics } = readDefinition(source, { isDeployed: true });
     if (definition === null) {
       const problem = diagnostics.find(({ severity }) => severity === 'ERROR');
@@ -127,8 +127,7 @@ export function createActiveDeployments({
         unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
       const opened: RunningDeployment[] = [];
       for (const one of stored) {
-        if (one.source.length > LONG_SOURCE) await ownTurn();
-        opened.push(open(one));
+        opened.push(await open(one));
       }
       return new Map([...known, ...opened].map((one) => [one.deploymentId, one]));
     },

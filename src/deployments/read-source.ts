@@ -5,12 +5,17 @@ import { ownTurn } from '../own-turn.ts';
 export type ReadSource = (source: string, options?: SourceOptions) => Promise<ParsedSource>;
 
 /** Characters of a source that is parsed in its own turn of the event loop, because that takes tens of milliseconds. */
-export const LONG_SOURCE = 16 * 1024;
+const LONG_SOURCE = 16 * 1024;
+
+/** Waits before a source is parsed, if it is long. */
+export async function turnFor(source: string): Promise<void> {
+  if (source.length > LONG_SOURCE) await ownTurn();
+}
 
 /** @param hosts the private hosts that tools may call. */
 export function createReadSource(hosts: Pick<SourceOptions, 'allowedHosts'> = {}): ReadSource {
   return async (source, options) => {
-    if (source.length > LONG_SOURCE) await ownTurn();
+    await turnFor(source);
     return readSource(source, { ...hosts, ...options });
   };
 }

@@ -38,6 +38,28 @@ export function secretKeyCheck(key: Buffer): string {
   return createHmac('sha256', key).update('parley secret key').digest('base64');
 }
 
+/** The settings of the secret keys. */
+type KeySettings = {
+  /** None: generated in the data directory. */
+  secretKey: Buffer | undefined;
+  previousSecretKeys: Buffer[];
+  dataDirectory: string;
+};
+
+/**
+ * The secret keys of an installation, the current one first.
+ *
+ * @throws StartupError as `generatedSecretKey` and `assertSecretKey` do.
+ */
+export async function openSecretKeys(
+  prisma: PrismaClient,
+  { secretKey, previousSecretKeys, dataDirectory }: KeySettings,
+): Promise<[Buffer, ...Buffer[]]> {
+  const current = secretKey ?? (await generatedSecretKey(dataDirectory));
+  await assertSecretKey(prisma, [current, ...previousSecretKeys]);
+  return [current, ...previousSecretKeys];
+}
+
 /**
  * Checks the secret keys against the database. With other keys, this process could not decrypt existing data, and other
  * processes could not decrypt new data.

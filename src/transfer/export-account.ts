@@ -1,10 +1,9 @@
 import type { EnvironmentCipher } from '../deployments/environment.ts';
-import { StartupError } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { reencrypted } from './encrypted-variables.ts';
 import { type AccountFileWriter, type ExportedRow, FORMAT } from './file.ts';
 import { MOVED_TABLES, type MovedTable } from './tables.ts';
-import { lastMigration, TRANSFER_MS, type TransferCounts } from './transfer.ts';
+import { assertMovable, lastMigration, TRANSFER_MS, type TransferCounts } from './transfer.ts';
 
 /** Rows in memory at a time. A run has at most a few MiB. */
 const FETCHED = 25;
@@ -43,31 +42,6 @@ export function exportAccount(
     },
     { timeout: TRANSFER_MS, isolationLevel: 'RepeatableRead' },
   );
-}
-
-async function assertMovable(tx: Prisma.TransactionClient, id: string): Promise<void> {
-  const account = await tx.account.findUnique({ where: { id } });
-  if (account === null) throw new StartupError(`There is no account "${id}".`);
-  if (account.deletedAt) throw new StartupError(`The account "${id}" is being deleted.`);
-  if (!account.suspendedAt)
-    throw new StartupError(
-      `The account "${id}" is not suspended, so what it does meanwhile would be lost. Suspend it with the mutation suspendAccount, or in the console under Settings, Accounts.`,
-    );
-  if (
-    await tx.apiKey.count({
-      where: { accountId: id, scopes: { has: 'OPERATOR' }, revokedAt: null },
-    })
-  )
-    throw new StartupError(
-      `The account "${id}" has a key with the scope OPERATOR, which must not enter another installation. Revoke the key first.`,
-    );
-  const active = await tx.run.count({
-    where: { bot: { accountId: id }, status: { in: ['QUEUED', 'RUNNING'] } },
-  });
-  if (active > 0)
-    throw new StartupError(
-      `${active} runs of the account "${id}" are active. Wait until they end, or cancel them.`,
-    );
 }
 
 /** Reads the rows of a table in parts. */

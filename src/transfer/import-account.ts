@@ -5,7 +5,7 @@ import { isDuplicate } from '../outage.ts';
 import { reencrypted } from './encrypted-variables.ts';
 import type { AccountFile, ExportedRow } from './file.ts';
 import { MOVED_TABLES, type MovedTable } from './tables.ts';
-import { lastMigration, TRANSFER_MS, type TransferCounts } from './transfer.ts';
+import { assertMovable, lastMigration, TRANSFER_MS, type TransferCounts } from './transfer.ts';
 
 /** The rows of one statement: the limit that is reached first counts. */
 const BATCH = { rows: 500, characters: 4 * 1024 * 1024 };
@@ -25,8 +25,8 @@ type Links = { [column: string]: string | null };
 /**
  * Inserts the rows of an exported account, in one transaction. The account stays suspended.
  *
- * @throws StartupError if the file is not whole, or is of another version of Parley, or if the account or rows of it
- * exist. Nothing is then stored.
+ * @throws StartupError if the file is not whole, or is of another version of Parley, if the account or rows of it exist,
+ * or if it could not be exported. Nothing is then stored.
  */
 export async function importAccount(
   prisma: PrismaClient,
@@ -41,10 +41,11 @@ export async function importAccount(
       const { table } = batch;
       counts[table.name] = (counts[table.name] ?? 0) + batch.rows.length;
       const found = await insert(tx, batch, ciphers);
-      if (table.links) links.set(table, [...(links.get(table) ?? []), ...found]);
+      if (found.length > 0) links.set(table, (links.get(table) ?? []).concat(found));
     }
     for (const [table, found] of links) await setLinks(tx, table, found);
     await assertOfAccount(tx, header.account, counts);
+    await assertMovable(tx, header.account);
     return counts;
   };
   try {

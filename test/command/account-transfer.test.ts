@@ -129,6 +129,14 @@ describe('parley account export and import', () => {
     expect(await readFile(output, 'utf8')).toBe('kept');
     await expect(access(`${output}.key`)).rejects.toThrow('ENOENT');
 
+    // Without a first start, no secret key is known that could encrypt the variables.
+    const empty = await installation('transfer_empty');
+    const early = await createUser({ ...empty.env, PARLEY_DATA_DIR: empty.dataDirectory });
+    expect(await early.parley(['account', 'import', output])).toMatchObject({
+      code: 1,
+      stderr: 'Error: The database is empty. The first start makes the operator key.\n',
+    });
+
     const line = ['account', 'import', output];
     expect(await user.parley(line)).toMatchObject({
       code: 1,

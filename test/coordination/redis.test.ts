@@ -131,6 +131,26 @@ describe.skipIf(!redisUrl)('messages between replicas', () => {
     expect(received).toEqual(['mine', 'yours']);
   });
 
+  test('of one moment reach the other replica in their order, each on its channel', async () => {
+    const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
+    const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
+    const received: string[] = [];
+    const ended = Promise.withResolvers<void>();
+    far.subscribe('first', (message) => received.push(`first ${message}`));
+    far.subscribe('second', (message) => {
+      received.push(`second ${message}`);
+      if (message === 'end') ended.resolve();
+    });
+    await reaches(near, far, 'any');
+    // More than one command takes.
+    for (let number = 0; number < 1_500; number += 1)
+      near.publish(number % 2 ? 'second' : 'first', String(number));
+    near.publish('second', 'end');
+    await ended.promise;
+    const sent = Array.from({ length: 1_500 }, (_, n) => `${n % 2 ? 'second' : 'first'} ${n}`);
+    expect(received).toEqual([...sent, 'second end']);
+  });
+
   test('reach the other replica even if this process exits right after them', async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];

@@ -285,6 +285,33 @@ describe('an import', () => {
     expect(await target.prisma.bot.count()).toBe(0);
   });
 
+  test('refuses what another operator may have put into a file: a key of an operator, an account that is not suspended', async () => {
+    const target = await emptyDatabase('crafted');
+    const crafted = async (table: string, change: (row: Record<string, unknown>) => object) => {
+      const path = join(await temporaryDirectory(), 'crafted.ndjson');
+      await using handle = await createPrivateFile(path);
+      const { header, rows } = await readAccountFile(file.path, file.key);
+      const writer = writeAccountFile(handle, file.key);
+      await writer.begin(header);
+      for await (const one of rows) {
+        const row = one.table === table ? JSON.stringify(change(JSON.parse(one.row))) : one.row;
+        await writer.write([{ ...one, row }]);
+      }
+      await writer.finish();
+      return { path, key: file.key };
+    };
+    const withOperator = await crafted('api_keys', (row) => ({ ...row, scopes: ['OPERATOR'] }));
+    await expect(imported(withOperator, target)).rejects.toThrow('a key with the scope OPERATOR');
+    const active = await crafted('accounts', (row) => ({ ...row, suspended_at: null }));
+    await expect(imported(active, target)).rejects.toThrow('is not suspended');
+    const other = await crafted('bots', (row) => ({ ...row, account_id: 'acc_other' }));
+    const owner = { id: 'acc_other', name: 'Other', plan: 'FREE' as const };
+    await target.prisma.account.create({ data: owner });
+    await expect(imported(other, target)).rejects.toThrow('bots belong to another account');
+    expect(await target.prisma.bot.count()).toBe(0);
+    expect(await target.prisma.apiKey.count()).toBe(0);
+  });
+
   test('refuses a file of another version', async () => {
     const target = await emptyDatabase('version');
     const [first = '', ...rest] = lines;

@@ -178,7 +178,7 @@ export async function serveWebSocket(
 /** Closes a WebSocket with a code that lets its client connect again. Source: the IANA registry of close codes. */
 const closeForRestart = (socket: WebSocket) => socket.close(1012, 'Service Restart');
 
-/** Closes all WebSockets, including those that the server has not acknowledged. */
+/** Closes all WebSockets, also before the server has acknowledged them. */
 function closeSockets(this: FastifyInstance, done: () => void): void {
   for (const socket of this.websocketServer.clients) closeForRestart(socket);
   this.websocketServer.close();
