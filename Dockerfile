@@ -22,4 +22,4 @@ EXPOSE 4000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=60", "src/start.mjs"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=60", "src/start/main.mjs"]

@@ -8,15 +8,15 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
-import { readConfig } from '../src/config.ts';
-import { environmentVariables, SECRET_SETTINGS } from '../src/environment-variables.ts';
-import { fileSetting } from '../src/secret-files.ts';
+import { readConfig } from '../src/start/config.ts';
+import { environmentVariables, SECRET_SETTINGS } from '../src/start/environment-variables.ts';
+import { fileSetting } from '../src/start/secret-files.ts';
 import { temporaryDirectory } from './helpers/directories.ts';
 import { imageVariables } from './helpers/dockerfile.ts';
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 
-/** Parley's shutdown limit with the default settings: the drain, and `STREAMS_MS` and `CLOSE_LIMIT_MS` of `server.ts`. */
+/** Parley's shutdown limit with the default settings: the drain, and `STREAMS_MS` and `CLOSE_LIMIT_MS` of `start/server.ts`. */
 const STOP_SECONDS = 25 + 5 + 10;
 /** Bytes of the heap that a process needs without any stream. */
 const HEAP_AT_START = 200_000_000;

@@ -23,8 +23,8 @@ describe('a test file', () => {
   });
 
   test('is a system test if it starts a server or a browser', () => {
-    expect(SYSTEM).toContain('test/start.test.ts');
-    expect(SYSTEM).toContain('test/server.test.ts');
+    expect(SYSTEM).toContain('test/start/start.test.ts');
+    expect(SYSTEM).toContain('test/start/server.test.ts');
     expect(SYSTEM).toContain('test/console/walk.test.ts');
     expect(INTEGRATION).toContain('test/agent/loop.test.ts');
   });

@@ -26,7 +26,7 @@ const ROUNDS = 'test/helpers/rounds.ts';
 /** Files that count the objects of their process, so each runs in a separate process. */
 export const ALONE = [
   'test/coordination/redis-memory.test.ts',
-  'test/runs/leaks.test.ts',
+  'test/runs/life/leaks.test.ts',
   'test/transport/many-subscriptions.test.ts',
   'test/transport/slow-reader.test.ts',
 ];
@@ -48,7 +48,7 @@ const ON_BOTH = [
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
+  'test/runs/**/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
   'test/transfer/**',
   'test/schema/{measured-lists,read-budget,server}.test.ts',
   'test/command/{account-transfer,journey,operator-key}.test.ts',

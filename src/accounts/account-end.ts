@@ -1,5 +1,5 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import { GatewayError, notFound } from '../errors.ts';
+import { GatewayError, notFound } from '../errors/errors.ts';
 import { type Account, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
 import { databaseTime } from '../storage/moment.ts';

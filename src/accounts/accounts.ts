@@ -1,7 +1,7 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import { invalidInput, notFound } from '../errors.ts';
+import { invalidInput, notFound } from '../errors/errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import { makeId } from '../text/ids.ts';
 import { type AccountEnd, createAccountEnd } from './account-end.ts';
 import { actorOf, recordChanges } from './audit.ts';
 import type { Caller } from './caller.ts';

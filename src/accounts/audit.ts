@@ -1,5 +1,5 @@
 import type { AuditAction, Prisma } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import { makeId } from '../text/ids.ts';
 import { type Caller, keyIdOf } from './caller.ts';
 
 /** Days for which entries of the audit log are kept. */

@@ -1,4 +1,4 @@
-import { GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors/errors.ts';
 import type {
   Account,
   ApiKey,
@@ -8,7 +8,7 @@ import type {
   KeyScope,
   Session,
 } from '../generated/prisma/client.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../text/json.ts';
 
 /** The rights of a session token: one session of one bot. */
 export type SessionGrant = {

@@ -1,9 +1,9 @@
+import type { Lifetime } from '../async/lifetime.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { FixedWindowCounter } from '../coordination/fixed-window-counter.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Lifetime } from '../lifetime.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { createAccounts } from './accounts.ts';
 import { createConsoleSessions, findEndedSessions } from './console-sessions.ts';
 import { createKeyLookups } from './key-lookup.ts';

@@ -1,4 +1,5 @@
-import { GatewayError } from '../errors.ts';
+import { createSemaphore } from '../async/semaphore.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Plan } from '../generated/prisma/client.ts';
 
 /** How much an account may use at the same time, or in a second. */
@@ -44,19 +45,10 @@ export type AcquireSlot = (name: string, max: number) => () => void;
 
 /** @param refusal the error message if all slots are taken. */
 export function createConcurrencyLimit(refusal: (max: number) => string): AcquireSlot {
-  const taken = new Map<string, number>();
+  const { tryAcquire } = createSemaphore();
   return (name, max) => {
-    const count = taken.get(name) ?? 0;
-    if (count >= max)
-      throw new GatewayError('rate_limit_exceeded', refusal(max), { retryAfter: 1 });
-    taken.set(name, count + 1);
-    let isTaken = true;
-    return () => {
-      if (!isTaken) return;
-      isTaken = false;
-      const rest = (taken.get(name) ?? 1) - 1;
-      if (rest > 0) taken.set(name, rest);
-      else taken.delete(name);
-    };
+    const release = tryAcquire(name, max);
+    if (release) return release;
+    throw new GatewayError('rate_limit_exceeded', refusal(max), { retryAfter: 1 });
   };
 }

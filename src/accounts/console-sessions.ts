@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { ConsoleSession, PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import type { Caller } from './caller.ts';
 import type { KeyLookups, KeyOrigin } from './key-lookup.ts';

@@ -1,4 +1,4 @@
-import { GatewayError, invalidInput, notFound } from '../errors.ts';
+import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import type { ApiKey, KeyScope, Prisma } from '../generated/prisma/client.ts';
 import { authorizeScope, type Caller, mayUseBot } from './caller.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError, notFound } from '../errors.ts';
+import { GatewayError, notFound } from '../errors/errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { databaseTime } from '../storage/moment.ts';
 import { actorOf, recordChanges } from './audit.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** API keys that an account may have, including revoked and expired ones. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import { withinTime } from '../async/deadline.ts';
 import { entryLimit } from '../coordination/entry-limit.ts';
-import { withinTime } from '../deadline.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** Interval of the batched statements of all kinds together. */
 const EVERY_MS = 100;

@@ -1,6 +1,6 @@
+import { startPeriodic } from '../async/periodic.ts';
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
-import { startPeriodic } from '../periodic.ts';
+import type { Log } from '../observability/log.ts';
 import { moment } from '../storage/moment.ts';
 
 /** Polling interval for watched keys and sessions. A notification may be lost, but an end must take effect within a second. */

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { createMemoryVersions, type Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import type { Caller } from './caller.ts';
 import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { createKeyChanges, hasEnded, invalidKey, type KeyChanges } from './key-changes.ts';

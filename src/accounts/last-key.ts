@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { KeyScope, Prisma } from '../generated/prisma/client.ts';
 
 /** Scopes that an account cannot give to a key again once no key has them. */

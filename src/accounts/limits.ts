@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { networkOf } from '../client-network.ts';
 import { entryLimit } from '../coordination/entry-limit.ts';
 import type {
   FixedWindowCounter,
   WindowCount,
   WindowLimit,
 } from '../coordination/fixed-window-counter.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Account, Bot, Plan } from '../generated/prisma/client.ts';
+import { networkOf } from './client-network.ts';
 import type { KeyOrigin } from './key-lookup.ts';
 
 /** The remaining quota under a limit. Source: the API document, "Limits". */

@@ -1,5 +1,5 @@
 import type { ApiKey, KeyScope, Prisma } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import { makeId } from '../text/ids.ts';
 import { apiKeyPrefix, hashApiKey } from './key-format.ts';
 
 /** The rights of a new key. */

@@ -1,6 +1,6 @@
 import { type ApiKey, KeyScope, type PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
 import { databaseTime } from '../storage/moment.ts';
+import { makeId } from '../text/ids.ts';
 import { recordChanges } from './audit.ts';
 import { lockAccount, makeRoom } from './key-lineage.ts';
 import { newApiKey } from './new-key.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { Channel, Environment } from '../generated/prisma/client.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../text/json.ts';
 import { type Caller, mayUseBot, type SessionGrant } from './caller.ts';
 import type { KeyOrigin } from './key-lookup.ts';
 import type { Keys } from './keys.ts';

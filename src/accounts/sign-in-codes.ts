@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { PrismaClient, SignInCode } from '../generated/prisma/client.ts';
 import type { Caller, ConsoleSessionRef } from './caller.ts';
 import type { KeyLookups, KeyOrigin } from './key-lookup.ts';

@@ -1,5 +1,5 @@
 import type { Account, Bot, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { botId as botIdSchema } from '../input.ts';
+import { botId as botIdSchema } from '../text/input.ts';
 import type { Caller } from './caller.ts';
 import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
 import type { Changed } from './key-watchers.ts';

@@ -1,9 +1,9 @@
+import type { Lifetime } from '../async/lifetime.ts';
 import { createEgress } from '../egress/egress.ts';
-import type { Lifetime } from '../lifetime.ts';
-import type { Log } from '../log.ts';
 import type { Model } from '../model/model.ts';
 import { createModels } from '../model/models.ts';
-import type { Observer } from '../observer.ts';
+import type { Log } from '../observability/log.ts';
+import type { Observer } from '../observability/observer.ts';
 import type { History } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import { createAgent } from './agent.ts';

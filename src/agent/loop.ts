@@ -1,9 +1,9 @@
-import { startDeadline } from '../deadline.ts';
-import { GatewayError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { startDeadline } from '../async/deadline.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { ModelMessage, ModelRequest } from '../model/model.ts';
 import { createAnswerBudget } from '../model/pieces.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
+import type { JsonObject } from '../text/json.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
 import {
   type CallResult,

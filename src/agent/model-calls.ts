@@ -1,10 +1,10 @@
-import type { Redactor } from '../deployments/redact.ts';
-import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
 import { ModelError } from '../model/failure.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
-import type { Observer } from '../observer.ts';
-import type { Span } from '../runs/trace.ts';
+import type { Observer } from '../observability/observer.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import type { Span } from '../runs/trace/trace.ts';
+import type { JsonObject } from '../text/json.ts';
 import type { DeltaCoalescer } from './delta-coalescer.ts';
 import { chooseModel } from './model-choice.ts';
 import { type CallTrace, traceCall } from './trace-call.ts';

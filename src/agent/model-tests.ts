@@ -1,7 +1,7 @@
+import { createSharedCalls } from '../async/share-call.ts';
 import type { FixedWindowCounter, WindowLimit } from '../coordination/fixed-window-counter.ts';
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
-import type { Redactor } from '../deployments/redact.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Environment } from '../generated/prisma/client.ts';
 import { isUsable, type ModelCheck } from '../model/check/model-check.ts';
 import { checksAfter, type ModelTestOptions, testModel } from '../model/check/test-model.ts';
@@ -16,8 +16,8 @@ import {
 import { ModelError, withDetail } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
-import { MAX_MODEL_NAME, readModelName } from '../runs/model-name.ts';
-import { createSharedCalls } from '../share-call.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { MAX_MODEL_NAME, readModelName } from '../runs/record/model-name.ts';
 import { hasOwnServer, modelOf, openModel } from './open-model.ts';
 import { redactFailure, shorten } from './untrusted-text.ts';
 

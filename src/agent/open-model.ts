@@ -1,5 +1,5 @@
 import type { RunningDeployment } from '../deployments/active.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { EnvReference } from '../language/definition.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';

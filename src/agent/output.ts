@@ -1,4 +1,4 @@
-import { type JsonObject, jsonObjectUpTo, jsonText } from '../json.ts';
+import { type JsonObject, jsonObjectUpTo, jsonText } from '../text/json.ts';
 import { limitError } from './tools/answer.ts';
 import { problemsOf } from './tools/schema-check.ts';
 

@@ -1,10 +1,10 @@
-import { GatewayError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Definition } from '../language/definition.ts';
 import { lookupIn, renderTemplate, TextLimitError } from '../language/template.ts';
 import type { ModelMessage } from '../model/model.ts';
 import { type HistoryMessage, latestThatFit } from '../sessions/history.ts';
 import type { Facts } from '../sessions/memory.ts';
+import type { JsonObject } from '../text/json.ts';
 import { outputInstructions } from './output.ts';
 import type { Toolbox } from './toolbox.ts';
 

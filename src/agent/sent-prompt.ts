@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
-import type { Redactor } from '../deployments/redact.ts';
 import type { MessageRole, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { isJsonObject } from '../json.ts';
-import { type PromptRecord, readPromptRecord } from '../runs/prompt-record.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { type PromptRecord, readPromptRecord } from '../runs/record/prompt-record.ts';
+import { isJsonObject } from '../text/json.ts';
 import { systemPrompt } from './prompt.ts';
 import { schemaOfFields } from './tools/input.ts';
 

@@ -1,10 +1,10 @@
-import type { Redactor } from '../deployments/redact.ts';
-import type { Log } from '../log.ts';
 import { readArguments } from '../model/arguments.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
-import type { Observer } from '../observer.ts';
-import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
-import type { Span } from '../runs/trace.ts';
+import type { Log } from '../observability/log.ts';
+import type { Observer } from '../observability/observer.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
+import type { Span } from '../runs/trace/trace.ts';
 import { fitsArguments, parseArguments } from './tools/arguments.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
 import { displayName, shorten } from './untrusted-text.ts';

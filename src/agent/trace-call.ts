@@ -1,7 +1,7 @@
-import type { Redactor } from '../deployments/redact.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model/model.ts';
-import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
-import type { Span } from '../runs/trace.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
+import type { Span } from '../runs/trace/trace.ts';
 import { MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 
 /** Receives every event of one model call. */

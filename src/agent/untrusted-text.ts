@@ -1,6 +1,6 @@
-import type { Redactor } from '../deployments/redact.ts';
 import { ModelError, withDetail } from '../model/failure.ts';
-import { toStorable } from '../text.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { toStorable } from '../text/characters.ts';
 
 /** Characters kept of a model name and a finish reason. The server chooses both. */
 export const MAX_SERVER_TEXT = 256;

@@ -4,13 +4,13 @@ import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError, invalidInput, notFound } from '../errors.ts';
+import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
-import { botId as botIdSchema } from '../input.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
 import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
 import { retryInRequest } from '../storage/retry.ts';
+import { makeId } from '../text/ids.ts';
+import { botId as botIdSchema } from '../text/input.ts';
 
 /** The settings of a bot that can change. */
 export type BotChanges = {

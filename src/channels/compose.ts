@@ -1,14 +1,14 @@
 import type { KeyLookups } from '../accounts/key-lookup.ts';
 import type { Limits } from '../accounts/limits.ts';
+import type { Lifetime } from '../async/lifetime.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import { createDeploymentChanges } from '../deployments/changes.ts';
 import type { StartChat } from '../execution/start-chat.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Lifetime } from '../lifetime.ts';
-import type { Log } from '../log.ts';
-import type { Cancel } from '../runs/cancel.ts';
+import type { Log } from '../observability/log.ts';
+import type { Cancel } from '../runs/life/cancel.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createChannelStates } from './states.ts';
 import { createTelegramApi } from './telegram/api.ts';

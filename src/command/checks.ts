@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { Refusal } from './errors.ts';
 import { oneLine } from './terminal/text-table.ts';
 
-/** The result of one check, as `src/doctor.ts` prints it. */
+/** The result of one check, as `src/start/doctor.ts` prints it. */
 export type Check = {
   name: string;
   status: 'ok' | 'warning' | 'failed';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** The entry point of the command. `build.ts` bundles it for Node.js 20 and later. */
+/** The entry point of the command. `build/server.ts` bundles it for Node.js 20 and later. */
 import { EXIT, Interrupted } from './errors.ts';
 import { runLine } from './program.ts';
 
-/** `build.ts` inserts the version of package.json. */
+/** `build/server.ts` inserts the version of package.json. */
 declare const PARLEY_VERSION: string;
 
 const interruption = new AbortController();

@@ -1,5 +1,5 @@
-import type { Lifetime } from '../lifetime.ts';
-import type { Log } from '../log.ts';
+import type { Lifetime } from '../async/lifetime.ts';
+import type { Log } from '../observability/log.ts';
 import { createMemoryVersions, createSharedVersions } from './cache-versions.ts';
 import { createMemoryCounter, createSharedCounter } from './fixed-window-counter.ts';
 import { createPubSub, createRedisPubSub } from './pubsub.ts';

@@ -1,6 +1,6 @@
 import type { Result } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { versionKey } from './cache-versions.ts';
 import { entryLimit } from './entry-limit.ts';
 import type { Redis } from './redis.ts';

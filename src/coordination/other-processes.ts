@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts';
-import { type PeriodicTask, startPeriodic } from '../periodic.ts';
+import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
+import type { Log } from '../observability/log.ts';
 import type { Sql } from '../storage/sql.ts';
 import { statement } from '../storage/sql.ts';
 import type { Owner } from './worker-lease.ts';

@@ -1,5 +1,5 @@
-import { startDeadline } from '../deadline.ts';
-import { startPeriodic } from '../periodic.ts';
+import { startDeadline } from '../async/deadline.ts';
+import { startPeriodic } from '../async/periodic.ts';
 import type { PubSub } from './pubsub.ts';
 
 /** The poll interval without notifications: a notification may be lost. */

@@ -1,9 +1,9 @@
 import { Redis as Client, type RedisOptions } from 'ioredis';
-import { GatewayError, StartupError } from '../errors.ts';
+import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
+import { GatewayError, StartupError } from '../errors/errors.ts';
+import { verdictOn } from '../errors/outage.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
-import { verdictOn } from '../outage.ts';
-import { type PeriodicTask, startPeriodic } from '../periodic.ts';
+import type { Log } from '../observability/log.ts';
 import { checkRedis, type RedisState } from './redis-check.ts';
 
 /** The Redis connections of one installation. Redis holds only short-lived shared state. */

@@ -1,6 +1,6 @@
 import type { Model } from '../model/model.ts';
 import type { Database } from '../storage/database.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../text/version.ts';
 import type { Redis } from './redis.ts';
 
 /** A server that this process depends on, as one round trip found it. */

@@ -1,9 +1,9 @@
+import { startPeriodic } from '../async/periodic.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
-import type { Log } from '../log.ts';
-import { startPeriodic } from '../periodic.ts';
+import type { Log } from '../observability/log.ts';
 import type { Database } from '../storage/database.ts';
 import { statement } from '../storage/sql.ts';
+import { makeId } from '../text/ids.ts';
 
 /**
  * This process as an owner of turns and runs in the database. It keeps them as long as it stores heartbeats.

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import { createRedactor, type Redactor } from '../redaction/redact.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { turnFor } from './read-source.ts';
-import { createRedactor, type Redactor } from './redact.ts';
 
 /** An active deployment, decrypted and parsed. */
 export type RunningDeployment = {

@@ -1,5 +1,5 @@
 import { recordChanges } from '../accounts/audit.ts';
-import { notFound } from '../errors.ts';
+import { notFound } from '../errors/errors.ts';
 import type { AuditAction, Deployment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import {
   type AnsweringDeployment,
@@ -8,9 +8,9 @@ import {
   recordDeployment,
 } from '../idempotency/deployments.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
-import { makeId } from '../ids.ts';
 import type { DefinitionReport } from '../language/read.ts';
 import { retryInRequest } from '../storage/retry.ts';
+import { makeId } from '../text/ids.ts';
 import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
 import { type DeployCheck, deployCheck } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
+import { createRedactor } from '../redaction/redact.ts';
 import type { RunningDeployment } from './active.ts';
 import { inOrder } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createPlan } from './plan.ts';
 import type { ReadSource } from './read-source.ts';
-import { createRedactor } from './redact.ts';
 
 /** A definition that is not deployed. */
 export type Draft = {

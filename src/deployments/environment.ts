@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
-import { invalidInput } from '../errors.ts';
-import { MAX_ENV_VARS } from '../input.ts';
+import { invalidInput } from '../errors/errors.ts';
+import { MAX_ENV_VARS } from '../text/input.ts';
 
 /** The variables of a deployment by name. Values are secret: never show, log or return them. */
 export type EnvironmentVariables = Record<string, string>;

@@ -1,5 +1,5 @@
+import { ownTurn } from '../async/own-turn.ts';
 import { type ParsedSource, readSource, type SourceOptions } from '../language/read.ts';
-import { ownTurn } from '../own-turn.ts';
 
 /** Parses a source, as `readSource` does. */
 export type ReadSource = (source: string, options?: SourceOptions) => Promise<ParsedSource>;

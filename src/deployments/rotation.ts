@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { secretKeyCheck } from '../storage/secret-key.ts';
 import type { EnvironmentCipher } from './environment.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError, notFound } from '../errors.ts';
+import { GatewayError, notFound } from '../errors/errors.ts';
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import type { RedeployRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
-import { startDeadline, untilAborted } from '../deadline.ts';
-import { VERSION } from '../version.ts';
+import { startDeadline, untilAborted } from '../async/deadline.ts';
+import { VERSION } from '../text/version.ts';
 import { EgressError, MAX_REDIRECTS, toEgressError } from './error.ts';
 import { createGuardedConnector, type HostLookup } from './guard.ts';
 import { discard, type EgressResponse, firstOf, readResponse, toResponse } from './response.ts';

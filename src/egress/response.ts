@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { toStorable } from '../text.ts';
+import { toStorable } from '../text/characters.ts';
 import { EgressError } from './error.ts';
 
 export type EgressResponse = {

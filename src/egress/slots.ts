@@ -1,3 +1,4 @@
+import { createSemaphore } from '../async/semaphore.ts';
 import { EgressError } from './error.ts';
 
 /** Concurrent exchanges of one account and of the process. */
@@ -12,26 +13,18 @@ export type EgressSlots = {
 };
 
 export function createEgressSlots(limits: EgressLimits): EgressSlots {
-  const byAccount = new Map<string, number>();
-  let total = 0;
-  const add = (accountId: string, change: number) => {
-    const count = (byAccount.get(accountId) ?? 0) + change;
-    total += change;
-    if (count > 0) byAccount.set(accountId, count);
-    else byAccount.delete(accountId);
-  };
+  const { tryAcquire } = createSemaphore();
   return {
     acquire(accountId) {
-      const count = byAccount.get(accountId) ?? 0;
-      if (count >= limits.account || total >= limits.process) {
-        throw new EgressError('too-many-requests');
-      }
-      add(accountId, 1);
-      let isHeld = true;
-      return () => {
-        if (isHeld) add(accountId, -1);
-        isHeld = false;
-      };
+      const ofAccount = tryAcquire(`account ${accountId}`, limits.account);
+      const ofProcess = ofAccount && tryAcquire('process', limits.process);
+      if (ofProcess)
+        return () => {
+          ofAccount();
+          ofProcess();
+        };
+      ofAccount?.();
+      throw new EgressError('too-many-requests');
     },
   };
 }

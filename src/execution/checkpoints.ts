@@ -1,10 +1,10 @@
-import type { Log } from '../log.ts';
-import { startPeriodic } from '../periodic.ts';
-import type { BegunRun } from '../runs/begin.ts';
-import { recordEvents } from '../runs/event-codec.ts';
-import type { EventLog } from '../runs/events.ts';
-import type { Runs } from '../runs/runs.ts';
-import type { Trace } from '../runs/trace.ts';
+import { startPeriodic } from '../async/periodic.ts';
+import type { Log } from '../observability/log.ts';
+import type { BegunRun } from '../runs/life/begin.ts';
+import type { Runs } from '../runs/life/runs.ts';
+import { recordEvents } from '../runs/record/event-codec.ts';
+import type { EventLog } from '../runs/record/events.ts';
+import type { Trace } from '../runs/trace/trace.ts';
 
 /**
  * Stores a running run's events and spans at intervals, so that other processes can stream them and a crash loses

@@ -1,7 +1,7 @@
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
-import type { ActiveRuns } from '../runs/active-runs.ts';
+import type { Log } from '../observability/log.ts';
+import type { ActiveRuns } from '../runs/life/active-runs.ts';
 import type { Turns } from '../sessions/turns.ts';
 
 /** Time between two searches. A forgotten run is released by the second search that finds it. */

@@ -1,12 +1,12 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
-import { isJsonObject } from '../json.ts';
-import type { Log } from '../log.ts';
-import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
-import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { Log } from '../observability/log.ts';
+import type { ActiveRuns, Slot } from '../runs/life/active-runs.ts';
+import type { Runs } from '../runs/life/runs.ts';
+import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue/queue.ts';
 import { persist } from '../storage/persist.ts';
+import { isJsonObject } from '../text/json.ts';
 import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
 

@@ -1,6 +1,7 @@
-import { GatewayError, OUTAGE_SECONDS } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { isOutage } from '../outage.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { OUTAGE_SECONDS } from '../errors/mask.ts';
+import { isOutage } from '../errors/outage.ts';
+import type { JsonObject } from '../text/json.ts';
 import type { StartedRun } from './started-run.ts';
 
 /** The complete reply of a run. */

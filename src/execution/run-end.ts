@@ -1,14 +1,15 @@
 import type { AgentTask } from '../agent/agent.ts';
-import { type ErrorCode, toGatewayError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { EndedRun, Observer } from '../observer.ts';
-import { isOutage } from '../outage.ts';
-import { NO_MORE_TIME } from '../runs/active-runs.ts';
-import type { BegunRun } from '../runs/begin.ts';
-import type { EndEvent, EventLog, Unnumbered } from '../runs/events.ts';
-import { INTERRUPTED } from '../runs/recovery.ts';
-import type { RunOutcome, Runs, StoredEnd } from '../runs/runs.ts';
-import type { Trace } from '../runs/trace.ts';
+import type { ErrorCode } from '../errors/errors.ts';
+import { toGatewayError } from '../errors/mask.ts';
+import { isOutage } from '../errors/outage.ts';
+import type { Log } from '../observability/log.ts';
+import type { EndedRun, Observer } from '../observability/observer.ts';
+import { NO_MORE_TIME } from '../runs/life/active-runs.ts';
+import type { BegunRun } from '../runs/life/begin.ts';
+import type { RunOutcome, Runs, StoredEnd } from '../runs/life/runs.ts';
+import { INTERRUPTED } from '../runs/queue/recovery.ts';
+import type { EndEvent, EventLog, Unnumbered } from '../runs/record/events.ts';
+import type { Trace } from '../runs/trace/trace.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 

@@ -1,8 +1,8 @@
 import type { Agent } from '../agent/agent.ts';
 import type { RunningDeployment } from '../deployments/active.ts';
-import type { NewRun } from '../runs/begin.ts';
-import { readModelName } from '../runs/model-name.ts';
-import type { Trace, Tracing } from '../runs/trace.ts';
+import type { NewRun } from '../runs/life/begin.ts';
+import { readModelName } from '../runs/record/model-name.ts';
+import type { Trace, Tracing } from '../runs/trace/trace.ts';
 
 /**
  * Starts the trace of a run.

@@ -1,13 +1,13 @@
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
 import type { Draft, Drafts } from '../deployments/drafts.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../errors/errors.ts';
 import { newClaim } from '../idempotency/claim.ts';
 import type { Idempotency } from '../idempotency/runs.ts';
-import { makeId } from '../ids.ts';
-import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { ActiveRuns, Slot } from '../runs/life/active-runs.ts';
+import type { Runs } from '../runs/life/runs.ts';
 import { draftSessionId, type Sessions } from '../sessions/sessions.ts';
 import type { OnBusy, Turns } from '../sessions/turns.ts';
+import { makeId } from '../text/ids.ts';
 import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
 import {

@@ -1,11 +1,11 @@
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
 import { newClaim } from '../idempotency/claim.ts';
 import type { Idempotency } from '../idempotency/runs.ts';
-import type { JsonObject } from '../json.ts';
-import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
-import type { Queue } from '../runs/queue.ts';
-import type { Replay } from '../runs/replay.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { ActiveRuns, Slot } from '../runs/life/active-runs.ts';
+import type { Replay } from '../runs/life/replay.ts';
+import type { Runs } from '../runs/life/runs.ts';
+import type { Queue } from '../runs/queue/queue.ts';
+import type { JsonObject } from '../text/json.ts';
 import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
 import {

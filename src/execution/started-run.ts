@@ -1,11 +1,11 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Channel, Environment, OnDisconnect, Plan } from '../generated/prisma/client.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import type { Idempotency } from '../idempotency/runs.ts';
-import type { JsonObject } from '../json.ts';
-import type { ActiveRun } from '../runs/active-runs.ts';
-import type { ReadOptions, RunEvent } from '../runs/events.ts';
-import type { Replay } from '../runs/replay.ts';
+import type { ActiveRun } from '../runs/life/active-runs.ts';
+import type { Replay } from '../runs/life/replay.ts';
+import type { ReadOptions, RunEvent } from '../runs/record/events.ts';
+import type { JsonObject } from '../text/json.ts';
 
 /** The validated fields that every request for a run has. */
 export type RunRequest = {

@@ -1,6 +1,6 @@
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import { makeId } from '../text/ids.ts';
 import { KEPT_FOR, keyOf, type Repeatable } from './key.ts';
 
 /** A request's exclusive claim on an idempotency key, until its run begins or for at most 90 seconds. */

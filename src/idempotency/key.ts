@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../accounts/caller.ts';
-import { GatewayError } from '../errors.ts';
-import { isJsonObject } from '../json.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { isJsonObject } from '../text/json.ts';
 
 /** A caller's idempotency key, unique within its account and namespace. */
 export type IdempotencyKey = {

@@ -1,16 +1,16 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { isSilent } from '../coordination/worker-lease.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { persist } from '../storage/persist.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { type Claim, IS_FREE, releaseClaim } from './claim.ts';
 import { assertSame, type Repeatable } from './key.ts';
 
 /**
- * Idempotency keys of requests that begin runs. The statement that begins a run claims its key (`runs/begin.ts`). For 24
+ * Idempotency keys of requests that begin runs. The statement that begins a run claims its key (`runs/life/begin.ts`). For 24
  * hours, a repeated request gets the first run. A failed or interrupted run releases its key, and the next run starts a
  * new 24 hours.
  */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../text/json.ts';
 import { choiceOf, deltaOf, type IgnoredPart, mediaOf, readParts } from './delta.ts';
 import { FilteredAnswer, IncompleteAnswer, ReportedError, SpentAnswer } from './failure.ts';
 import type { AnswerBudget, ToolCall, Usage } from './model.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../text/json.ts';
 import { parseOrNone } from './wire.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.ts';
-import { isJsonObject } from '../json.ts';
+import type { JsonObject } from '../text/json.ts';
+import { isJsonObject } from '../text/json.ts';
 import { callsAsText } from './calls-as-text.ts';
 import type { RequestForm } from './form.ts';
 import { type WireMessage, writeMessages } from './messages.ts';

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject } from '../json.ts';
-import { ownTurn } from '../own-turn.ts';
+import { ownTurn } from '../async/own-turn.ts';
+import { isJsonObject } from '../text/json.ts';
 import { IncompleteAnswer } from './failure.ts';
 import type { ModelResponse } from './fetch.ts';
 import { normalizeLineEnds } from './line-ends.ts';

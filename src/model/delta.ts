@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../text/json.ts';
 import { objectOrEmpty, textOrNone } from './wire.ts';
 
 /** The parts of an answer that Parley does not read. */

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonObjectUpTo } from '../json.ts';
+import { type JsonObject, jsonObjectUpTo } from '../text/json.ts';
 
 /** Members kept of one call, and characters of a member's name. */
 const MAX_MEMBERS = 16;

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { TooLong } from './pieces.ts';
 import type { Problem } from './problem.ts';
 

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
-import { startDeadline } from '../deadline.ts';
+import { startDeadline } from '../async/deadline.ts';
 
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../text/json.ts';
 import { readArguments } from './arguments.ts';
 import type { RequestForm } from './form.ts';
 import type { ModelMessage, ToolCall } from './model.ts';

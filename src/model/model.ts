@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../text/json.ts';
 
 /** One message of the conversation that a model continues. */
 export type ModelMessage =

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Observer } from '../observer.ts';
-import { VERSION } from '../version.ts';
+import type { Observer } from '../observability/observer.ts';
+import { VERSION } from '../text/version.ts';
 import { type ModelFetch, withHeaders } from './fetch.ts';
 import { createLearnedForms } from './learned.ts';
 import type { Model } from './model.ts';

@@ -1,4 +1,4 @@
-import type { Observer } from '../observer.ts';
+import type { Observer } from '../observability/observer.ts';
 import { ModelError } from './failure.ts';
 import type { Model } from './model.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../text/json.ts';
 import type { Model } from './model.ts';
 import { createOpenAIModel } from './openai.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDeadline } from '../deadline.ts';
+import { startDeadline } from '../async/deadline.ts';
 import { leftOutOf, type RequestBody, writeBody } from './body.ts';
 import { describe, RefusedRequest, ReportedError } from './failure.ts';
 import { createPooledFetch, type ModelFetch } from './fetch.ts';

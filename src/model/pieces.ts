@@ -1,4 +1,4 @@
-import { toStorable } from '../text.ts';
+import { toStorable } from '../text/characters.ts';
 import type { AnswerBudget } from './model.ts';
 
 /**

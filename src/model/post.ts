@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
-import { startDeadline, untilAborted } from '../deadline.ts';
-import { VERSION } from '../version.ts';
+import { startDeadline, untilAborted } from '../async/deadline.ts';
+import { VERSION } from '../text/version.ts';
 import type { RequestBody } from './body.ts';
 import { RefusedRequest } from './failure.ts';
 import type { ModelFetch, ModelResponse } from './fetch.ts';

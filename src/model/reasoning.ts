@@ -1,4 +1,4 @@
-import { type JsonObject, jsonObject } from '../json.ts';
+import { type JsonObject, jsonObject } from '../text/json.ts';
 import { textOrNone } from './wire.ts';
 
 /** Characters kept of the reasoning of one answer. A longer one is counted, but not kept. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../text/json.ts';
 
 /** A value that a server refused in a member of a request. */
 export type Refusal = {

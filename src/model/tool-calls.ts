@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../json.ts';
-import { toStorable } from '../text.ts';
+import { toStorable } from '../text/characters.ts';
+import { isJsonObject, type JsonObject } from '../text/json.ts';
 import { followJson, readArguments } from './arguments.ts';
 import { collectExtra } from './extra.ts';
 import type { AnswerBudget, ToolCall } from './model.ts';

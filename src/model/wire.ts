@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../text/json.ts';
 
 /** The value if it is a string. Servers may send anything. */
 export function textOrNone(value: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../text/json.ts';
 import { operation } from './operation.ts';
 
 /** A run event with its number. */

@@ -1,26 +1,26 @@
+import type { Lifetime } from '../async/lifetime.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
-import type { Lifetime } from '../lifetime.ts';
-import type { Log } from '../log.ts';
-import type { Observer } from '../observer.ts';
+import type { Log } from '../observability/log.ts';
+import type { Observer } from '../observability/observer.ts';
 import type { Database } from '../storage/database.ts';
-import type { ActiveRuns } from './active-runs.ts';
-import { createCancel } from './cancel.ts';
-import { createChanges } from './changes.ts';
-import { createRunExport } from './export.ts';
-import { createRunFeedback } from './feedback.ts';
-import { createRunList } from './list.ts';
-import { createQueue } from './queue.ts';
-import { createQueueDepth } from './queue-depth.ts';
-import { startRecovery } from './recovery.ts';
-import { createReplay } from './replay.ts';
-import { createResource, type ResourceAttributes } from './resource.ts';
-import { startRetention } from './retention.ts';
-import { createRunHours } from './run-hours.ts';
-import { createRuns } from './runs.ts';
-import { createRunStats } from './stats.ts';
-import { createTracing } from './trace.ts';
-import { createRunUsage } from './usage.ts';
+import type { ActiveRuns } from './life/active-runs.ts';
+import { createCancel } from './life/cancel.ts';
+import { createReplay } from './life/replay.ts';
+import { startRetention } from './life/retention.ts';
+import { createRuns } from './life/runs.ts';
+import { createRunExport } from './list/export.ts';
+import { createRunList } from './list/list.ts';
+import { createQueue } from './queue/queue.ts';
+import { createQueueDepth } from './queue/queue-depth.ts';
+import { startRecovery } from './queue/recovery.ts';
+import { createChanges } from './record/changes.ts';
+import { createRunFeedback } from './record/feedback.ts';
+import { createRunHours } from './stats/run-hours.ts';
+import { createRunStats } from './stats/stats.ts';
+import { createRunUsage } from './stats/usage.ts';
+import { createResource, type ResourceAttributes } from './trace/resource.ts';
+import { createTracing } from './trace/trace.ts';
 
 type Parts = Pick<Database, 'prisma' | 'sql' | 'search'> & {
   owner: Owner;
@@ -91,6 +91,6 @@ export async function createRunsDomain({
 
 /** Loads the exporter only if it is used. */
 async function openTraceExport(endpoint: string, log: Log) {
-  const { createTraceExport } = await import('./otlp.ts');
+  const { createTraceExport } = await import('./trace/otlp.ts');
   return createTraceExport({ endpoint, log });
 }

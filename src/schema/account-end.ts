@@ -1,4 +1,4 @@
-import { text } from '../input.ts';
+import { text } from '../text/input.ts';
 import { AccountNode } from './account.ts';
 import { builder } from './builder.ts';
 

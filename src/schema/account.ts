@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_RULE } from '../accounts/accounts.ts';
 import { limitOf, type Quota } from '../accounts/limits.ts';
-import { displayName, text } from '../input.ts';
+import { displayName, text } from '../text/input.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
 

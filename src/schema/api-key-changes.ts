@@ -7,7 +7,7 @@ import {
   MAX_BOTS_OF_KEY,
   MAX_SCOPES,
   text,
-} from '../input.ts';
+} from '../text/input.ts';
 import { ApiKeyNode, KeyScopeEnum } from './api-key.ts';
 import { builder } from './builder.ts';
 

@@ -2,12 +2,18 @@ import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { authorizeScope, mayUseBot } from '../accounts/caller.ts';
 import { CREATED_KEYS, coveredInList } from '../accounts/key-lists.ts';
 import { KeyScope } from '../generated/prisma/client.ts';
-import { botId, displayName, futureTime, listOf, MAX_BOTS_OF_KEY, MAX_SCOPES } from '../input.ts';
 import { readLists } from '../storage/lists.ts';
+import {
+  botId,
+  displayName,
+  futureTime,
+  listOf,
+  MAX_BOTS_OF_KEY,
+  MAX_SCOPES,
+} from '../text/input.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
-import { budgetOf } from './read-budget.ts';
 import { spendEntries } from './selection.ts';
 
 export const KeyScopeEnum = builder.enumType('KeyScope', {
@@ -40,13 +46,18 @@ export const KeyScopeEnum = builder.enumType('KeyScope', {
  * of the bots are the loader's key, as JSON.
  */
 const loadBotsOfKey = batchLoader(
-  async (lists, { query }: { query: object }, { prisma, caller }, { timesOf, info }) => {
+  async (
+    lists,
+    { query }: { query: object },
+    { prisma, caller, readBudget },
+    { timesOf, info },
+  ) => {
     const ids = new Map(lists.map((list): [string, string[]] => [list, JSON.parse(list)]));
     const count = lists.reduce(
       (sum, list) => sum + (ids.get(list)?.length ?? 0) * timesOf(list),
       0,
     );
-    spendEntries(info, count);
+    spendEntries(info, count, { readBudget });
     const seen = [...new Set([...ids.values()].flat())].filter((id) => mayUseBot(caller(), id));
     const accountId = caller().account.id;
     const bots = await prisma.bot.findMany({ ...query, where: { id: { in: seen }, accountId } });
@@ -136,11 +147,11 @@ builder.prismaObjectFields('ApiKey', (t) => ({
 }));
 
 const loadKeysOfAccount = batchLoader(
-  (accountIds, _question, { caller, keys }, { timesOf, info }) =>
-    budgetOf(info).inTurn(async () => {
+  (accountIds, _question, { caller, keys, readBudget }, { timesOf, info }) =>
+    readBudget().inTurn(async () => {
       const keysOf = await keys.list(caller(), accountIds);
       const count = accountIds.reduce((sum, id) => sum + keysOf(id).length * timesOf(id), 0);
-      spendEntries(info, count);
+      spendEntries(info, count, { readBudget });
       return keysOf;
     }),
 );

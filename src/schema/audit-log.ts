@@ -1,7 +1,7 @@
 import { AUDIT_LOG, type AuditFilter, findAuditEntries } from '../accounts/audit-list.ts';
 import type { AuditAction } from '../generated/prisma/client.ts';
-import { text } from '../input.ts';
 import type { PageArguments } from '../storage/keyset.ts';
+import { text } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 

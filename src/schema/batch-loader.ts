@@ -1,7 +1,7 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
 import { type GraphQLResolveInfo, locatedError, responsePathAsArray } from 'graphql';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Context } from './context.ts';
 
 /** Details about the loads of a batch. */

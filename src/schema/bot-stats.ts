@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Counts } from '../runs/stats.ts';
-import type { StatsQuestion, Unit } from '../runs/stats-period.ts';
+import type { Counts } from '../runs/stats/stats.ts';
+import type { StatsQuestion, Unit } from '../runs/stats/stats-period.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';

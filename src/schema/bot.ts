@@ -1,9 +1,9 @@
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
-import { botId, displayName, namePart, visitorLimit, webOrigins } from '../input.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
+import { botId, displayName, namePart, visitorLimit, webOrigins } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../runs/events.ts';
+import type { RunEvent } from '../runs/record/events.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
 

@@ -1,6 +1,6 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import type { Draft } from '../deployments/drafts.ts';
-import { GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors/errors.ts';
 import { type Reply, readReply } from '../execution/reply.ts';
 import {
   chatMessage,
@@ -8,8 +8,8 @@ import {
   idempotencyKey,
   MAX_ENV_VARS,
   sessionId,
-} from '../input.ts';
-import { isJsonObject, jsonObject } from '../json.ts';
+} from '../text/input.ts';
+import { isJsonObject, jsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';

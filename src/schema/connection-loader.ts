@@ -12,7 +12,7 @@ import {
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import type { LongColumns } from './long-columns.ts';
-import { budgetOf, LONG_READ_BYTES } from './read-budget.ts';
+import { LONG_READ_BYTES } from './long-reads.ts';
 
 /** Columns that are always read, of a type whose columns are read on demand. */
 type Columns = Record<string, true> | undefined;
@@ -70,7 +70,7 @@ export function connectionLoader<
       }));
 
       const measure = texts?.measure(context, info);
-      const sizes = measure && (await budgetOf(info).share(lists, measure));
+      const sizes = measure && (await context.readBudget().share(lists, measure));
       const pages = new Map(
         lists.map(({ owner, entries, ids }, index) => [
           owner,

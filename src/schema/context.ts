@@ -11,27 +11,29 @@ import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { SignInCodes } from '../accounts/sign-in-codes.ts';
 import type { ModelTests } from '../agent/model-tests.ts';
 import type { SentPrompts } from '../agent/sent-prompt.ts';
+import { lazy } from '../async/lazy.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { ChatPages } from '../channels/web/chat-pages.ts';
 import type { Visits } from '../channels/web/visits.ts';
 import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deployments } from '../deployments/deployments.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { StartChat } from '../execution/start-chat.ts';
 import type { StartExecute } from '../execution/start-execute.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Cancel } from '../runs/cancel.ts';
-import type { Changes } from '../runs/changes.ts';
-import type { RunExport } from '../runs/export.ts';
-import type { RunFeedback } from '../runs/feedback.ts';
-import type { RunFilter } from '../runs/filter.ts';
-import type { RunList } from '../runs/list.ts';
-import type { Replay } from '../runs/replay.ts';
-import type { RunStats } from '../runs/stats.ts';
-import type { RunUsage } from '../runs/usage.ts';
+import type { Cancel } from '../runs/life/cancel.ts';
+import type { Replay } from '../runs/life/replay.ts';
+import type { RunExport } from '../runs/list/export.ts';
+import type { RunFilter } from '../runs/list/filter.ts';
+import type { RunList } from '../runs/list/list.ts';
+import type { Changes } from '../runs/record/changes.ts';
+import type { RunFeedback } from '../runs/record/feedback.ts';
+import type { RunStats } from '../runs/stats/stats.ts';
+import type { RunUsage } from '../runs/stats/usage.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { createLongReads } from './read-budget.ts';
+import { createLongReads } from './long-reads.ts';
+import { createReadBudget, type ReadBudget } from './read-budget.ts';
 import { createSearches } from './searches.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
@@ -116,6 +118,8 @@ export type Context = Domains &
     charge(cost: number): Promise<void>;
     /** The version of a bot as read for this request; none if its data must not be cached. */
     botVersion(id: string): string | undefined;
+    /** What this operation, or this event of a subscription, may still read. */
+    readBudget(): ReadBudget;
     /** Queues a read of long texts until the client disconnects: see `LongReads`. */
     longRead<Result>(read: () => Promise<Result>): Promise<Result>;
     /** Queues the search of a filter with a text, and runs a read with another filter at once: see `createSearches`. */
@@ -180,6 +184,12 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       search,
       quota,
       botVersion,
+      readBudget: lazy(createReadBudget),
     };
   };
+}
+
+/** @returns the context of one event of a subscription, which has a read budget of its own. */
+export function contextOfEvent(context: Context): Context {
+  return { ...context, readBudget: lazy(createReadBudget) };
 }

@@ -1,6 +1,6 @@
-import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../input.ts';
 import { formatSource } from '../language/format.ts';
 import type { DefinitionReport } from '../language/read.ts';
+import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../text/input.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { ChannelEnum, DiagnosticObject } from './shared.ts';

@@ -10,7 +10,7 @@ import {
   idempotencyKey,
   listOf,
   MAX_ENV_VARS,
-} from '../input.ts';
+} from '../text/input.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { DeploymentNode } from './deployment.ts';

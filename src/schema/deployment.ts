@@ -1,6 +1,6 @@
 import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { type ChannelState, Prisma } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 import { longColumns, TEXT } from './long-columns.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../errors/errors.ts';
 import { builder } from './builder.ts';
 
 const DESCRIPTIONS: Record<ErrorCode, string> = {

@@ -1,9 +1,9 @@
-import { GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors/errors.ts';
 import { readReply } from '../execution/reply.ts';
-import { chatMessage, idempotencyKey, outputSchema, runMetadata } from '../input.ts';
-import { isJsonObject, jsonObject } from '../json.ts';
-import { asQueued } from '../runs/queue.ts';
+import { asQueued } from '../runs/queue/queue.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
+import { chatMessage, idempotencyKey, outputSchema, runMetadata } from '../text/input.ts';
+import { isJsonObject, jsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';

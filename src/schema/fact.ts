@@ -4,8 +4,8 @@ import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { readWithin } from './long-columns.ts';
-import { budgetOf } from './read-budget.ts';
-import { type Demand, demandIn } from './selection.ts';
+import type { Demand } from './read-budget.ts';
+import { demandIn } from './selection.ts';
 
 type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date };
 
@@ -19,14 +19,14 @@ export const FactObject = builder.objectRef<Fact>('MemoryEntry').implement({
 });
 
 /** Loads the facts of a session, sorted by name. */
-const loadFacts = batchLoader(async (keys, demand: Demand, context, { timesOf, info }) => {
+const loadFacts = batchLoader(async (keys, demand: Demand, context, { timesOf }) => {
   const times = keys.map(timesOf);
   const rows = Prisma.sql`
     SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
       ((octet_length(name) + octet_length(value)) * ${demand.copies}::float8 + ${demand.entryBytes}::float8) * times AS bytes
     FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
       ON session_key = session.key`;
-  const budget = budgetOf(info);
+  const budget = context.readBudget();
   const facts = await budget.inTurn(() => readWithin<Fact>(context, budget, rows));
   const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
   return (key) => bySession.get(key) ?? [];
@@ -34,7 +34,7 @@ const loadFacts = batchLoader(async (keys, demand: Demand, context, { timesOf, i
 
 /** The facts of a session, sorted by name. @throws GatewayError `invalid_request` beyond the read budget. */
 export function factsOf(sessionKey: string, context: Context, info: GraphQLResolveInfo) {
-  return loadFacts(sessionKey, demandIn(info), context, info);
+  return loadFacts(sessionKey, demandIn(info, context), context, info);
 }
 
 function byName(one: Fact, other: Fact): number {

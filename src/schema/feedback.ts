@@ -1,15 +1,15 @@
 import type { Feedback } from '../generated/prisma/client.ts';
-import { feedbackNote } from '../input.ts';
-import { keyOfFeedback, MAX_LISTED, ratingsOf } from '../runs/feedback.ts';
+import { keyOfFeedback, MAX_LISTED, ratingsOf } from '../runs/record/feedback.ts';
+import { feedbackNote } from '../text/input.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { readWithin } from './long-columns.ts';
-import { budgetOf } from './read-budget.ts';
+import type { Demand } from './read-budget.ts';
 import { BOT_OF_RUN, MAY_READ, RUN_SCOPE } from './run.ts';
 import { FeedbackRatingEnum } from './run-filter.ts';
 import { findFollowed, mayFollow } from './run-follow.ts';
-import { type Demand, demandIn } from './selection.ts';
+import { demandIn } from './selection.ts';
 
 const FeedbackObject = builder.objectRef<Feedback>('Feedback').implement({
   description: 'The rating of a run by the user of its session or by an API key.',
@@ -29,11 +29,11 @@ const FeedbackObject = builder.objectRef<Feedback>('Feedback').implement({
   }),
 });
 
-const loadFeedback = batchLoader(async (runIds, demand: Demand, context, { timesOf, info }) => {
+const loadFeedback = batchLoader(async (runIds, demand: Demand, context, { timesOf }) => {
   const times = (bytes: number) => runIds.map((id) => bytes * timesOf(id));
   const { copies, entryBytes } = demand;
   const rows = ratingsOf(runIds, { copies: times(copies), entryBytes: times(entryBytes) });
-  const budget = budgetOf(info);
+  const budget = context.readBudget();
   const ratings = await budget.inTurn(() => readWithin<Feedback>(context, budget, rows));
   const byRun = Map.groupBy(ratings.toSorted(byTime), ({ runId }) => runId);
   return (id) => byRun.get(id) ?? [];
@@ -49,7 +49,8 @@ builder.prismaObjectField('Run', 'feedback', (t) =>
     type: [FeedbackObject],
     description: `Ratings of the run, oldest first, at most ${MAX_LISTED}. ${RUN_SCOPE}`,
     authScopes: MAY_READ,
-    resolve: ({ id }, _args, context, info) => loadFeedback(id, demandIn(info), context, info),
+    resolve: ({ id }, _args, context, info) =>
+      loadFeedback(id, demandIn(info, context), context, info),
   }),
 );
 

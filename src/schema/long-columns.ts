@@ -10,8 +10,9 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { measuredRows, measureRows, valueAt } from '../storage/measured-rows.ts';
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
-import { budgetOf, LONG_READ_BYTES, type ReadBudget } from './read-budget.ts';
-import { type Demand, demandFor, demandIn, fieldsAt } from './selection.ts';
+import { LONG_READ_BYTES } from './long-reads.ts';
+import type { Demand, ReadBudget } from './read-budget.ts';
+import { demandFor, demandIn, fieldsAt } from './selection.ts';
 
 /** Long columns of a table. Their size is checked against the budget before they are read. */
 export type LongColumns<Field extends string> = {
@@ -79,9 +80,9 @@ export function longColumns<Field extends string>(
   };
 
   // Its keys are cells, written as JSON.
-  const loadCell = batchLoader(async (keys, _question: null, context, { timesOf, info }) => {
+  const loadCell = batchLoader(async (keys, _question: null, context, { timesOf }) => {
     const cells = keys.map((key) => cellAt(key, timesOf(key)));
-    const budget = budgetOf(info);
+    const budget = context.readBudget();
     const rows = await budget.inTurn(() => readRows(context, table, cells, budget));
     return (key) => {
       const { id, column } = cellAt(key);
@@ -104,7 +105,7 @@ export function longColumns<Field extends string>(
     async read(row, field, context, info) {
       const column = fields[field];
       if (column in row) return (row as Row)[column];
-      const { copies, entryBytes } = demandIn(info);
+      const { copies, entryBytes } = demandIn(info, context);
       const key = JSON.stringify([row.id, column, copies, entryBytes]);
       return loadCell(key, null, context, info, info.path.prev);
     },

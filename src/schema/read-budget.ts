@@ -1,21 +1,28 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { untilAborted } from '../deadline.ts';
-import { GatewayError } from '../errors.ts';
-import { createKeyedQueue } from '../sessions/keyed-queue.ts';
+import type { FieldNode } from 'graphql';
+import { GatewayError } from '../errors/errors.ts';
 import { MAX_READ_BYTES } from './admission/sizes.ts';
 
 /** Byte limit for an operation that reads a single row, so that each row is readable. */
 const MAX_ROW_BYTES = 2 * MAX_READ_BYTES;
-/** Reads of at most this many bytes of text are not queued. */
-export const LONG_READ_BYTES = 256 * 1024;
-/** Maximum concurrent long reads per process. */
-const LONG_READS = 4;
+
+/** How much of a stored text or list an operation asks for. */
+export type Demand = {
+  /** How often the response shows the same text. */
+  copies: number;
+  /** Bytes of JSON of each entry of a list, without its texts; 0 for a text. */
+  entryBytes: number;
+};
 
 /** The entries of a list by their ids, and how often the response shows it. */
 type List = { ids: string[]; times: number };
 
-/** Bytes of long texts and lists that one operation may still read. */
+/**
+ * Bytes of long texts and lists that one operation may still read. Each operation has its own, and each event of a
+ * subscription.
+ */
 export type ReadBudget = {
+  /** The demands of the places of the response that are weighed already, by the nodes of their field. */
+  demands: Map<readonly FieldNode[], Demand>;
   /** Bytes left for a read of this many rows. */
   left(rows: number): number;
   /** @throws GatewayError `request_too_large` if fewer bytes are left. */
@@ -36,17 +43,6 @@ export type ReadBudget = {
    */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 };
-
-/** Keyed by the coerced variables: each operation, and each event of a subscription, has its own object. */
-const budgets = new WeakMap<object, ReadBudget>();
-
-export function budgetOf({
-  variableValues,
-}: Pick<GraphQLResolveInfo, 'variableValues'>): ReadBudget {
-  const budget = budgets.get(variableValues) ?? createReadBudget();
-  budgets.set(variableValues, budget);
-  return budget;
-}
 
 export function createReadBudget(): ReadBudget {
   let spent = 0;
@@ -90,6 +86,7 @@ export function createReadBudget(): ReadBudget {
   };
 
   return {
+    demands: new Map(),
     left,
     spend(bytes, rows) {
       if (bytes > left(rows)) throw refuse();
@@ -125,57 +122,4 @@ function tooMuch(): GatewayError {
     'request_too_large',
     `The texts and lists of the response are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Request fewer entries or fewer fields.`,
   );
-}
-
-/**
- * Runs a long read after the earlier ones of its account, once the process has a free slot.
- *
- * @param signal ends the wait, not the read.
- * @throws the signal's reason if it is aborted before the read starts.
- */
-export type LongReads = <Result>(
-  accountId: string,
-  signal: AbortSignal,
-  read: () => Promise<Result>,
-) => Promise<Result>;
-
-/** @param limit the reads that run at a time in the process. */
-export function createLongReads(limit = LONG_READS): LongReads {
-  const queue = createKeyedQueue();
-  const waiting = new Set<() => void>();
-  let free = limit;
-
-  const takeSlot = async (signal: AbortSignal) => {
-    if (free > 0) {
-      free -= 1;
-      return;
-    }
-    const { promise: isNext, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    await untilAborted(isNext, signal).catch((error) => {
-      // A slot may have been given in the same moment.
-      if (!waiting.delete(resolve)) giveSlot();
-      throw error;
-    });
-  };
-  const giveSlot = () => {
-    const [next] = waiting;
-    if (!next) {
-      free += 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  };
-
-  return async (accountId, signal, read) => {
-    using _head = await queue(accountId, signal);
-    await takeSlot(signal);
-    try {
-      signal.throwIfAborted();
-      return await read();
-    } finally {
-      giveSlot();
-    }
-  };
 }

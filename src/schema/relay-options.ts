@@ -1,4 +1,4 @@
-import { cursor, pageSize } from '../input.ts';
+import { cursor, pageSize } from '../text/input.ts';
 
 /** Node types by the prefix of their ids. An id without one of these prefixes is a bot's. */
 const NODE_TYPES = new Map([

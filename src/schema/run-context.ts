@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { MAY_READ, RUN_SCOPE, RUN_TEXTS } from './run.ts';
 

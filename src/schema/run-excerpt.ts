@@ -1,4 +1,4 @@
-import { EXCERPT_LENGTH, readExcerpts } from '../runs/excerpts.ts';
+import { EXCERPT_LENGTH, readExcerpts } from '../runs/record/excerpts.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { MAY_READ, RUN_SCOPE } from './run.ts';

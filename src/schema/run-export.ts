@@ -1,4 +1,4 @@
-import type { ExportPart } from '../runs/export.ts';
+import type { ExportPart } from '../runs/list/export.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { FILTER, RunFilterInput } from './run-filter.ts';

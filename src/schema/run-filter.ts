@@ -1,4 +1,4 @@
-import { leastCount, searchText, sessionId, text, utcDay } from '../input.ts';
+import { leastCount, searchText, sessionId, text, utcDay } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';

@@ -1,7 +1,7 @@
 import { visibleBots } from '../bots/bots.ts';
-import { notFound } from '../errors.ts';
-import { eventPosition } from '../input.ts';
+import { notFound } from '../errors/errors.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
+import { eventPosition } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';

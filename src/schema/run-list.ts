@@ -1,7 +1,7 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
-import { GatewayError } from '../errors.ts';
-import type { RunFilter } from '../runs/filter.ts';
-import { RUNS } from '../runs/list.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { RunFilter } from '../runs/list/filter.ts';
+import { RUNS } from '../runs/list/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';

@@ -1,9 +1,8 @@
 import type { PromptPart, SentPrompt } from '../agent/sent-prompt.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { budgetOf } from './read-budget.ts';
 import { demandIn, fieldsAt } from './selection.ts';
 
 const PromptStepEnum = builder.enumType('PromptStep', {
@@ -63,23 +62,22 @@ const RunPrompt = builder.objectRef<SentPrompt>('RunPrompt').implement({
 });
 
 /** Loads the prompt of the only run at a path of the response. */
-const loadPrompt = batchLoader(
-  async (runIds, _question: null, { sentPrompts, longRead }, { info, timesOf }) => {
-    const [runId = '', ...others] = runIds;
-    if (others.length > 0) throw manyRuns(runIds.length);
-    const texts = fieldsAt(info, ['parts'], ['text']).length;
-    const budget = budgetOf(info);
-    const prompt = await budget.inTurn(async () => {
-      const read = await longRead(() => sentPrompts.read(runId));
-      const parts = read?.parts ?? [];
-      const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-      const entries = parts.length * demandIn(info).entryBytes;
-      budget.spend((bytes * texts + entries) * timesOf(runId), 1);
-      return read;
-    });
-    return () => prompt;
-  },
-);
+const loadPrompt = batchLoader(async (runIds, _question: null, context, { info, timesOf }) => {
+  const [runId = '', ...others] = runIds;
+  if (others.length > 0) throw manyRuns(runIds.length);
+  const texts = fieldsAt(info, ['parts'], ['text']).length;
+  const { sentPrompts, longRead, readBudget } = context;
+  const budget = readBudget();
+  const prompt = await budget.inTurn(async () => {
+    const read = await longRead(() => sentPrompts.read(runId));
+    const parts = read?.parts ?? [];
+    const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const entries = parts.length * demandIn(info, context).entryBytes;
+    budget.spend((bytes * texts + entries) * timesOf(runId), 1);
+    return read;
+  });
+  return () => prompt;
+});
 
 function manyRuns(count: number): GatewayError {
   return new GatewayError(

@@ -2,7 +2,7 @@ import { keyIdOf } from '../accounts/caller.ts';
 import type { RunRequest, StartedRun } from '../execution/started-run.ts';
 import type { Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import { formerNamespaceOf, namespaceOf } from '../idempotency/key.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 

@@ -1,11 +1,11 @@
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { notFound, readErrorCode } from '../errors.ts';
+import { notFound, readErrorCode } from '../errors/errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { isJsonObject } from '../json.ts';
-import { MAX_MODEL_NAME, readModelName } from '../runs/model-name.ts';
-import { readSpans } from '../runs/spans.ts';
+import { MAX_MODEL_NAME, readModelName } from '../runs/record/model-name.ts';
+import { readSpans } from '../runs/record/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
+import { isJsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
 import { longColumns, NULLABLE_TEXT, TEXT } from './long-columns.ts';

@@ -1,6 +1,6 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { SEARCH_CONNECTIONS } from '../storage/database.ts';
-import { createLongReads, type LongReads } from './read-budget.ts';
+import { createLongReads, type LongReads } from './long-reads.ts';
 
 /** The longest time that a search waits for the earlier ones of its account, in milliseconds. */
 const MAX_WAIT_MS = 10_000;

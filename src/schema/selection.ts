@@ -10,20 +10,13 @@ import {
 import { createScale, type Load } from './admission/scale.ts';
 import { MAX_READ_BYTES } from './admission/sizes.ts';
 import { MAX_OBJECTS } from './admission/weight.ts';
-import { budgetOf } from './read-budget.ts';
+import type { Context } from './context.ts';
+import type { Demand } from './read-budget.ts';
 
 /** So that the read budget bounds the objects of an operation as its weight does. */
 const OBJECT_BYTES = MAX_READ_BYTES / MAX_OBJECTS;
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'variableValues'>;
-
-/** How much of a stored text or list an operation asks for. */
-export type Demand = {
-  /** How often the response shows the same text. */
-  copies: number;
-  /** Bytes of JSON of each entry of a list, without its texts; 0 for a text. */
-  entryBytes: number;
-};
 
 /**
  * Finds the fields with some names that an operation selects at a path below the resolved field. Aliases are separate
@@ -87,17 +80,15 @@ export function demandFor(info: Info, nodes: readonly FieldNode[], type: GraphQL
   };
 }
 
-/** Demands by operation and place. An operation has its own coerced variables, and a place its own array of nodes. */
-const demands = new WeakMap<object, WeakMap<readonly FieldNode[], Demand>>();
-
 /** The demand of the resolved field itself. It is weighed once for all rows at a place in the response. */
-export function demandIn(info: Info & Pick<GraphQLResolveInfo, 'returnType'>): Demand {
-  const { fieldNodes, returnType, variableValues } = info;
-  const ofOperation = demands.get(variableValues) ?? new WeakMap<readonly FieldNode[], Demand>();
-  demands.set(variableValues, ofOperation);
-  const demand =
-    ofOperation.get(fieldNodes) ?? demandFor(info, fieldNodes, getNamedType(returnType));
-  ofOperation.set(fieldNodes, demand);
+export function demandIn(
+  info: Info & Pick<GraphQLResolveInfo, 'returnType'>,
+  { readBudget }: Pick<Context, 'readBudget'>,
+): Demand {
+  const { fieldNodes, returnType } = info;
+  const { demands } = readBudget();
+  const demand = demands.get(fieldNodes) ?? demandFor(info, fieldNodes, getNamedType(returnType));
+  demands.set(fieldNodes, demand);
   return demand;
 }
 
@@ -110,13 +101,14 @@ export function demandIn(info: Info & Pick<GraphQLResolveInfo, 'returnType'>): D
 export function spendEntries(
   info: Info & Pick<GraphQLResolveInfo, 'returnType'>,
   count: number,
+  { readBudget }: Pick<Context, 'readBudget'>,
 ): void {
   const loads = loadBelow(info, info.fieldNodes, getNamedType(info.returnType));
   const entry = loads.reduce(
     (sum, { objects, bytes, texts }) => sum + Math.max(bytes + texts, (1 + objects) * OBJECT_BYTES),
     0,
   );
-  budgetOf(info).spend(count * entry, count);
+  readBudget().spend(count * entry, count);
 }
 
 /** How often the leaf that is selected most often is selected below some nodes. */

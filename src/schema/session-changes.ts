@@ -1,6 +1,6 @@
 import { actorOf } from '../accounts/audit.ts';
 import { assertOwnSession } from '../accounts/caller.ts';
-import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
+import { factName, factValue, MAX_FACTS, sessionId } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { SessionNode } from './session.ts';
 import { EnvironmentEnum } from './shared.ts';

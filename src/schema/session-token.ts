@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_TOKEN_SECONDS } from '../accounts/session-tokens.ts';
 import type { Channel } from '../generated/prisma/client.ts';
-import { sessionId } from '../input.ts';
-import { isJsonObject, jsonObjectUpTo } from '../json.ts';
+import { sessionId } from '../text/input.ts';
+import { isJsonObject, jsonObjectUpTo } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { ChannelEnum, EnvironmentEnum } from './shared.ts';
 

@@ -1,11 +1,11 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../errors/errors.ts';
 import type { Environment, Session } from '../generated/prisma/client.ts';
-import { sessionId } from '../input.ts';
 import { findSessions, SESSIONS } from '../sessions/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
+import { sessionId } from '../text/input.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';

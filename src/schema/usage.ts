@@ -1,9 +1,9 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
 import type { KeyLists } from '../accounts/key-lists.ts';
 import type { Quota } from '../accounts/limits.ts';
+import { lazy } from '../async/lazy.ts';
 import type { ApiKey, Bot } from '../generated/prisma/client.ts';
-import { lazy } from '../lazy.ts';
-import type { Consumption, Usage } from '../runs/usage.ts';
+import type { Consumption, Usage } from '../runs/stats/usage.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { Viewer } from './account.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
@@ -71,9 +71,9 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage by bot in the current month, largest first, without unused bots. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: async ({ readSums, readBots }, _args, _context, info) => {
+      resolve: async ({ readSums, readBots }, _args, context, info) => {
         const { byBot } = await readSums();
-        spendEntries(info, byBot.length);
+        spendEntries(info, byBot.length, context);
         const bots = await readBots();
         return byBot.flatMap(({ botId, ...sums }) => {
           const bot = bots.get(botId);
@@ -86,9 +86,9 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage in the current month by API key, largest first, without unused keys and keys with more permissions than the caller’s. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
-      resolve: async ({ readSums, readKeys }, _args, _context, info) => {
+      resolve: async ({ readSums, readKeys }, _args, context, info) => {
         const { byKey } = await readSums();
-        spendEntries(info, byKey.length);
+        spendEntries(info, byKey.length, context);
         const keyOf = await readKeys();
         return byKey.flatMap(({ keyId, ...sums }) => {
           const apiKey = keyOf(keyId);

@@ -1,4 +1,4 @@
-import { type ErrorDetail, invalidInput } from '../errors.ts';
+import { type ErrorDetail, invalidInput } from '../errors/errors.ts';
 import type { Channel, PrismaClient } from '../generated/prisma/client.ts';
 import type { SessionRef } from './history.ts';
 

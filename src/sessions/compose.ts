@@ -1,6 +1,6 @@
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import type { Database } from '../storage/database.ts';
 import { createHistory } from './history.ts';
 import { createMemory } from './memory.ts';

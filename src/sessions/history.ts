@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Environment, type Message, Prisma } from '../generated/prisma/client.ts';
-import { MAX_FACTS } from '../input.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { MAX_INT } from '../storage/int.ts';
 import type { ListDefinition } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
+import { MAX_FACTS } from '../text/input.ts';
 import type { Facts } from './memory.ts';
 
 /** A stored message of a conversation. */

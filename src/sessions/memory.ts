@@ -1,7 +1,7 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { MAX_FACTS } from '../input.ts';
 import type { Database } from '../storage/database.ts';
+import { MAX_FACTS } from '../text/input.ts';
 
 /** Facts about a session's user, by name. */
 export type Facts = Record<string, string>;

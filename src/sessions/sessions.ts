@@ -1,9 +1,9 @@
 import { type Actor, recordChanges } from '../accounts/audit.ts';
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
 import { databaseTime } from '../storage/moment.ts';
 import { retry, retryInRequest, withinRequest } from '../storage/retry.ts';
+import { makeId } from '../text/ids.ts';
 import { assertNotReserved } from './channel-ids.ts';
 import type { SessionRef } from './history.ts';
 import { saveFact } from './memory.ts';

@@ -1,11 +1,11 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { isOwnerless, type Owner } from '../coordination/worker-lease.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { compensateOnUnknown, persist } from '../storage/persist.ts';
+import { makeId } from '../text/ids.ts';
 import type { NewSession, SessionState } from './history.ts';
 import { releaseTurn } from './lease.ts';
 

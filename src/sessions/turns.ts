@@ -1,13 +1,13 @@
+import { createSemaphore } from '../async/semaphore.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
-import { makeId } from '../ids.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../observability/log.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { compensateOnUnknown, persist } from '../storage/persist.ts';
 import { statement } from '../storage/sql.ts';
+import { makeId } from '../text/ids.ts';
 import type { NewSession, SessionState } from './history.ts';
-import { createKeyedQueue } from './keyed-queue.ts';
 import { acquireTurns, LEASE_COLUMNS, type LeaseRow, releaseTurn } from './lease.ts';
 import { busy, createTickets, late } from './tickets.ts';
 
@@ -74,7 +74,7 @@ export function createTurns({
   log: Log;
   maxWaitMs?: number;
 }): Turns {
-  const arrivals = createKeyedQueue();
+  const arrivals = createSemaphore();
   const tickets = createTickets({ prisma, owner, pubsub, log, maxWaitMs });
   const acquireAll = createBatch<LeaseRow, { id: string; turns: number }>(sql, ACQUIRE);
   const releasing = { log, what: 'The release of a turn' };
@@ -85,12 +85,12 @@ export function createTurns({
     until = performance.now() + maxWaitMs,
   ): Promise<Arrival> => {
     const { botId, environment, sessionId } = session;
-    const head = await arrivals(JSON.stringify([botId, environment, sessionId]));
-    const arrival = { session, until, [Symbol.dispose]: () => head[Symbol.dispose]() };
+    const leave = await arrivals.acquire(JSON.stringify([botId, environment, sessionId]), 1);
+    const arrival = { session, until, [Symbol.dispose]: leave };
     // Earlier requests may have used up the time while the database did not answer.
     const isLate = performance.now() > until;
     if (!signal.aborted && !isLate) return arrival;
-    arrival[Symbol.dispose]();
+    leave();
     signal.throwIfAborted();
     throw late(maxWaitMs);
   };

@@ -1,4 +1,4 @@
-import { isOutage } from '../outage.ts';
+import { isOutage } from '../errors/outage.ts';
 import { REQUEST_LIMIT_MS, type RetryOptions, retry } from './retry.ts';
 import type { Sql, Statement } from './sql.ts';
 

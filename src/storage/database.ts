@@ -1,8 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type pg from 'pg';
-import { withinTime } from '../deadline.ts';
-import { GatewayError, StartupError } from '../errors.ts';
+import { withinTime } from '../async/deadline.ts';
+import { GatewayError, StartupError } from '../errors/errors.ts';
 import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { applyMigrations } from './migrate.ts';
 import { TABLE_LOCK_MS } from './migration-script.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
 import { createDataDirectory } from './data-directory.ts';
 import { connect, type Database, reason } from './database.ts';
 import { acquireLock } from './lock.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartupError } from '../errors.ts';
-import { writePrivateFile } from '../private-file.ts';
+import { StartupError } from '../errors/errors.ts';
 import { createDataDirectory } from './data-directory.ts';
+import { writePrivateFile } from './private-file.ts';
 
 /** A file that holds a new operator key alone. It is removed at its disposal, unless `keep` was called before. */
 export type KeyFile = AsyncDisposable & {

@@ -1,6 +1,6 @@
-import { type ErrorDetail, invalidInput } from '../errors.ts';
+import { type ErrorDetail, invalidInput } from '../errors/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { readCursor } from '../input.ts';
+import { readCursor } from '../text/input.ts';
 
 /** The pagination arguments of a connection. Source: the GraphQL Cursor Connections Specification. */
 export type PageArguments = {

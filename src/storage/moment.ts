@@ -1,4 +1,4 @@
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 
 /** Times are clamped to the range from 1970 to this: it contains every row, and PostgreSQL accepts it. */

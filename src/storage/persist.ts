@@ -1,5 +1,5 @@
-import { withinTime } from '../deadline.ts';
-import type { Log } from '../log.ts';
+import { withinTime } from '../async/deadline.ts';
+import type { Log } from '../observability/log.ts';
 import { SETTLED_AFTER_MS } from './database.ts';
 import { retry } from './retry.ts';
 

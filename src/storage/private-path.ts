@@ -1,5 +1,5 @@
 import { chmod, stat } from 'node:fs/promises';
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
 
 /** The permission bits of the group and of others. */
 const OTHERS = 0o077;

@@ -1,5 +1,5 @@
-import { startDeadline, untilAborted } from '../deadline.ts';
-import { isOutage } from '../outage.ts';
+import { startDeadline, untilAborted } from '../async/deadline.ts';
+import { isOutage } from '../errors/outage.ts';
 
 /** How long a request retries a statement in an outage, so that its client gets a response within 10 seconds. */
 export const REQUEST_LIMIT_MS = 7_000;

@@ -13,7 +13,7 @@ import {
 } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { startDeadline } from '../deadline.ts';
+import { startDeadline } from '../async/deadline.ts';
 import { type Migrations, PRISMA_DIRECTORY, readMigrations } from './migration-files.ts';
 import { applyScript, execute, inTransaction, POSTGRES_ADAPTER } from './migration-script.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { makePrivate } from './private-path.ts';
 

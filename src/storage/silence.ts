@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { startPeriodic } from '../periodic.ts';
+import { startPeriodic } from '../async/periodic.ts';
 
 /** Detects a server that stopped responding. */
 export type SilenceWatch = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isReadOnly } from '../outage.ts';
+import { isReadOnly } from '../errors/outage.ts';
 
 /**
  * Ends the connections of pools when their server refuses a write because it has become a standby. After a switch-over

@@ -6,8 +6,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { StartupError } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { StartupError } from '../errors/errors.ts';
+import { isJsonObject, type JsonObject } from '../text/json.ts';
 
 export const FORMAT = 'parley account 1';
 

@@ -1,7 +1,7 @@
 import type { EnvironmentCipher } from '../deployments/environment.ts';
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
+import { isDuplicate } from '../errors/outage.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { isDuplicate } from '../outage.ts';
 import { reencrypted } from './encrypted-variables.ts';
 import type { AccountFile, ExportedRow } from './file.ts';
 import { MOVED_TABLES, type MovedTable } from './tables.ts';

@@ -1,4 +1,4 @@
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../errors/errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The time limit of an export or import. A large account takes hours. */

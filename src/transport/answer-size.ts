@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { MAX_ANSWER_BYTES } from '../schema/admission/weight.ts';
 
 /** The braces and names of an error, with its code and a place in the document. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { GatewayError, toGatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { toGatewayError } from '../errors/mask.ts';
 import { type BodyMemory, type BodyOwner, type HeldMemory, MAX_BODY_BYTES } from './body-memory.ts';
 import { createByteBuffer } from './byte-buffer.ts';
 import type { SocketReads } from './socket-reads.ts';

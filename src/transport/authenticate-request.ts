@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/caller.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { type Authenticate, senderOf } from './authenticate.ts';
 import { mayVisit, visitRefused } from './chat/origin.ts';
 import { credentialOf } from './own-page.ts';

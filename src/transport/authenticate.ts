@@ -5,7 +5,7 @@ import type { KeyOrigin } from '../accounts/key-lookup.ts';
 import type { Keys } from '../accounts/keys.ts';
 import type { Limits } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { SessionCookie } from './console-cookie.ts';
 import { credentialOf } from './own-page.ts';
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 
 /** Largest size of a request body, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;

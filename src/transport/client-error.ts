@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { startDeadline } from '../deadline.ts';
-import { GatewayError } from '../errors.ts';
-import { makeId } from '../ids.ts';
+import { startDeadline } from '../async/deadline.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { makeId } from '../text/ids.ts';
 import type { Bodies } from './bodies.ts';
 import { ended, type OpenResponses } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';

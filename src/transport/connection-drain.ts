@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { withinTime } from '../deadline.ts';
-import type { GatewayError } from '../errors.ts';
+import { withinTime } from '../async/deadline.ts';
+import type { GatewayError } from '../errors/errors.ts';
 import type { StreamRead } from './reading.ts';
 
 /** The responses that are not fully sent. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Caller } from '../accounts/caller.ts';
-import { networkOf } from '../client-network.ts';
+import { networkOf } from '../accounts/client-network.ts';
 import type { OpenResponses } from './connection-drain.ts';
 import type { SocketReads } from './socket-reads.ts';
 

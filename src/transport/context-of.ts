@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Context, Origin } from '../schema/context.ts';
 import type { AuthenticateRequest } from './authenticate-request.ts';
 import type { Connections } from './connections.ts';

@@ -8,12 +8,12 @@ import {
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { mercurius } from 'mercurius';
-import { toGatewayError } from '../errors.ts';
+import { yieldTurn } from '../async/event-loop-turn.ts';
 import type { Operation } from '../operations/operation.ts';
 import { readDocument } from '../schema/admission/document.ts';
 import type { Context } from '../schema/context.ts';
+import { fromGraphQLError } from '../schema/graphql-error.ts';
 import { limitAnswer } from './answer-size.ts';
-import { yieldTurn } from './event-loop-turn.ts';
 
 /** Executes Parley's own GraphQL documents. They are trusted, so no admission rules apply. */
 export type Engine = {
@@ -94,5 +94,5 @@ function dataOf({ data, errors }: ExecutionResult): never {
   if (data && !errors) return data as never;
   // The documents are our own, so any error that the domain did not throw is a defect.
   const [error] = errors ?? [];
-  throw toGatewayError(error?.originalError ?? new Error(error?.message));
+  throw fromGraphQLError(error?.originalError ?? new Error(error?.message));
 }

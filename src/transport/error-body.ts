@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail, GatewayError } from '../errors.ts';
+import type { ErrorCode, ErrorDetail, GatewayError } from '../errors/errors.ts';
 
 export type ErrorBody = {
   error: {

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
-import { type GatewayError, toGatewayError, toGraphQLError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { GatewayError } from '../errors/errors.ts';
+import type { Log } from '../observability/log.ts';
+import { fromGraphQLError, toGraphQLError } from '../schema/graphql-error.ts';
 
 /** Converts any thrown value to the error that a GraphQL client sees. */
 export type ErrorMask = (error: unknown) => GraphQLError;
@@ -8,7 +9,7 @@ export type ErrorMask = (error: unknown) => GraphQLError;
 /** Creates the mask that all GraphQL transports use. It logs every error that it masks. */
 export function createErrorMask(log: Log): ErrorMask {
   return (error) => {
-    logInternal(log, toGatewayError(error));
+    logInternal(log, fromGraphQLError(error));
     return toGraphQLError(error);
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { GatewayError } from '../errors.ts';
-import { shareCall } from '../share-call.ts';
-import { VERSION } from '../version.ts';
+import { shareCall } from '../async/share-call.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { VERSION } from '../text/version.ts';
 
 type Options = {
   /** The readiness checks, by the names that `missing` lists. */

@@ -6,9 +6,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
-import { makeId } from '../ids.ts';
-import { redactSecrets } from '../secret-redaction.ts';
+import { ERROR_STATUS, GatewayError } from '../errors/errors.ts';
+import { toGatewayError } from '../errors/mask.ts';
+import { makeId } from '../text/ids.ts';
+import { redactSecrets } from '../text/secret-redaction.ts';
 import { takeBodies } from './bodies.ts';
 import { type BodyMemory, MAX_BODY_BYTES } from './body-memory.ts';
 import { createRefuse } from './client-error.ts';

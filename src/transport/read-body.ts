@@ -1,6 +1,6 @@
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Bodies } from './bodies.ts';
 import type { Limiter } from './rate-limit.ts';
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
 import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Context } from '../schema/context.ts';
 
 /**

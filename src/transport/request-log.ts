@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../client-network.ts';
-import { GatewayError } from '../errors.ts';
-import { redactSecrets } from '../secret-redaction.ts';
+import { networkOf } from '../accounts/client-network.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { redactSecrets } from '../text/secret-redaction.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
 /** The levels that hide the lines of requests. */

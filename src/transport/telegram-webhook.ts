@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../accounts/limits.ts';
 import type { Receiver } from '../channels/telegram/receive.ts';
 import type { TelegramWebhook } from '../channels/telegram/webhook.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import type { Limiter } from './rate-limit.ts';
 
 declare module 'fastify' {

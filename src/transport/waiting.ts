@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { takeBodies } from './bodies.ts';
 import { createBodyMemory } from './body-memory.ts';
 import { CONNECTION_LIMITS, timeoutsFor } from './connections.ts';

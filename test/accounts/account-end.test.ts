@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { GRAPHQL_READERS, REST_READERS, readWhole } from '../helpers/readers.ts';
 import { linkRedis } from '../helpers/redis.ts';

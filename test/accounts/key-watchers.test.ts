@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { createKeyWatchers, findChangedKeys } from '../../src/accounts/key-watchers.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
 

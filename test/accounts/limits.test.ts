@@ -6,7 +6,7 @@ import {
   type FixedWindowCounter,
 } from '../../src/coordination/fixed-window-counter.ts';
 import type { Account, Plan } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12) / 1_000;

@@ -5,7 +5,7 @@ import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createModels } from '../../src/model/models.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
-import { UNOBSERVED } from '../../src/observer.ts';
+import { UNOBSERVED } from '../../src/observability/observer.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { type Exchange, type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 

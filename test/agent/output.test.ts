@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readOutput } from '../../src/agent/output.ts';
-import type { JsonObject } from '../../src/json.ts';
+import type { JsonObject } from '../../src/text/json.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';

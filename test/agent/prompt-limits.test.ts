@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { streamChat } from '../helpers/stream.ts';
 

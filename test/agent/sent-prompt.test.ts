@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSentPrompts } from '../../src/agent/sent-prompt.ts';
 import { createActiveDeployments } from '../../src/deployments/active.ts';
-import type { Redactor } from '../../src/deployments/redact.ts';
-import { makeId } from '../../src/ids.ts';
+import type { Redactor } from '../../src/redaction/redact.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { followTurns } from '../helpers/turns.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import type { Script } from '../helpers/upstream.ts';
 

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createToolbox } from '../../src/agent/toolbox.ts';
-import { createRedactor } from '../../src/deployments/redact.ts';
-import { UNOBSERVED } from '../../src/observer.ts';
-import type { Span } from '../../src/runs/trace.ts';
+import { UNOBSERVED } from '../../src/observability/observer.ts';
+import { createRedactor } from '../../src/redaction/redact.ts';
+import type { Span } from '../../src/runs/trace/trace.ts';
 
 const options = {
   redactor: createRedactor({}),

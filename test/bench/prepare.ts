@@ -5,13 +5,13 @@
  * Usage: node prepare.ts [BOT_ID]
  */
 
-import { seed } from '../../prisma/seed.ts';
-import { readConfig } from '../../src/config.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
+import { readConfig } from '../../src/start/config.ts';
+import { seed } from '../../src/start/seed.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { secretKeyCheck } from '../../src/storage/secret-key.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { HISTORY, PROMPT } from './workload.ts';
 
 const UNLIMITED = 2_000_000_000;

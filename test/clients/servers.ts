@@ -50,7 +50,7 @@ export async function startServers(
   const operatorKey = makeApiKey();
   const parley = stack.use(new AsyncDisposableStack());
   const { url, output } = await startServer({
-    file: '../../src/start.mjs',
+    file: '../../src/start/main.mjs',
     env: {
       PORT: String(port),
       PUBLIC_URL: `http://127.0.0.1:${port}`,

@@ -19,7 +19,7 @@ export type Installation = {
 export const BOT = 'cluster';
 
 /** The file that `npm start` runs. */
-const ENTRY = '../../src/start.mjs';
+const ENTRY = '../../src/start/main.mjs';
 
 /** Migrates and fills a database. */
 export async function install(scope: Scope): Promise<Installation> {

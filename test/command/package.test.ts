@@ -46,7 +46,9 @@ function oldestNode(): string {
 describe('the packed tarball', () => {
   test('needs no build after the installation', async () => {
     const root = join(folder, 'node_modules/parley');
-    const { stdout, stderr } = await run(process.execPath, [join(root, 'src/postinstall.mjs')]);
+    const { stdout, stderr } = await run(process.execPath, [
+      join(root, 'src/build/postinstall.mjs'),
+    ]);
     expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
   });
 

@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { makeId } from '../../src/ids.ts';
 import { Bots } from '../../src/operations/console/operations.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';

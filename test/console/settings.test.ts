@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { makeId } from '../../src/ids.ts';
-import { VERSION } from '../../src/version.ts';
+import { makeId } from '../../src/text/ids.ts';
+import { VERSION } from '../../src/text/version.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { createVisits } from './visits.ts';

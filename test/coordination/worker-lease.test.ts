@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import type { Owner } from '../../src/coordination/worker-lease.ts';
-import { makeId } from '../../src/ids.ts';
-import { createQueue } from '../../src/runs/queue.ts';
-import { startRecovery } from '../../src/runs/recovery.ts';
-import { createRuns } from '../../src/runs/runs.ts';
+import { createRuns } from '../../src/runs/life/runs.ts';
+import { createQueue } from '../../src/runs/queue/queue.ts';
+import { startRecovery } from '../../src/runs/queue/recovery.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import type { Sql } from '../../src/storage/sql.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { migratedDatabase } from '../helpers/database.ts';
 import { hold, holdUp, untilWaiting } from '../helpers/locks.ts';
 import { startOwner } from '../helpers/owners.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ActiveDeployments, createActiveDeployments } from '../../src/deployments/active.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type TestApp, testCipher } from '../helpers/app.ts';
 
 let app: TestApp;

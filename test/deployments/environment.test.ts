@@ -3,8 +3,8 @@ import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import { rotateSecretKey } from '../../src/deployments/rotation.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
 import { secretKeyCheck } from '../../src/storage/secret-key.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { agent } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 

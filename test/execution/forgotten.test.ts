@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createForgottenSearch, SEARCH_EVERY_MS } from '../../src/execution/forgotten.ts';
-import { makeId } from '../../src/ids.ts';
-import { createActiveRuns } from '../../src/runs/active-runs.ts';
-import { POLL_EVERY_MS, startRecovery } from '../../src/runs/recovery.ts';
-import { createRuns } from '../../src/runs/runs.ts';
+import { createActiveRuns } from '../../src/runs/life/active-runs.ts';
+import { createRuns } from '../../src/runs/life/runs.ts';
+import { POLL_EVERY_MS, startRecovery } from '../../src/runs/queue/recovery.ts';
 import { createSessionsDomain } from '../../src/sessions/compose.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { migratedDatabase } from '../helpers/database.ts';
 import { startOwner } from '../helpers/owners.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readReply } from '../../src/execution/reply.ts';
 import { createStoreEnd } from '../../src/execution/run-end.ts';
-import { UNOBSERVED } from '../../src/observer.ts';
-import { NO_MORE_TIME } from '../../src/runs/active-runs.ts';
-import { createEventLog } from '../../src/runs/events.ts';
-import type { RunOutcome, Runs, StoredEnd } from '../../src/runs/runs.ts';
+import { UNOBSERVED } from '../../src/observability/observer.ts';
+import { NO_MORE_TIME } from '../../src/runs/life/active-runs.ts';
+import type { RunOutcome, Runs, StoredEnd } from '../../src/runs/life/runs.ts';
+import { createEventLog } from '../../src/runs/record/events.ts';
 import { cutError } from '../helpers/lossy-database.ts';
 
 beforeEach(() => {

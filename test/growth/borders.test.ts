@@ -1,14 +1,14 @@
 import Fastify, { type FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { networkOf } from '../../src/accounts/client-network.ts';
 import type { Keys } from '../../src/accounts/keys.ts';
-import { networkOf } from '../../src/client-network.ts';
-import { GatewayError } from '../../src/errors.ts';
-import { traceIdOf } from '../../src/runs/trace.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
+import { traceIdOf } from '../../src/runs/trace/trace.ts';
 import { readDocument } from '../../src/schema/admission/document.ts';
 import { assertShortLists } from '../../src/schema/admission/variables.ts';
 import { assertReadable } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
-import { redactSecrets } from '../../src/secret-redaction.ts';
+import { redactSecrets } from '../../src/text/secret-redaction.ts';
 import { createAuthenticate } from '../../src/transport/authenticate.ts';
 import { readCookie } from '../../src/transport/console-cookie.ts';
 import { createFrameReader } from '../../src/transport/graphql/websocket-frames.ts';

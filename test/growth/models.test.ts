@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { collectTools } from '../../src/agent/mcp/listing.ts';
 import { textOf } from '../../src/agent/mcp/result.ts';
 import { problemsOf } from '../../src/agent/tools/schema-check.ts';
-import { createRedactor } from '../../src/deployments/redact.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { assembleAnswer } from '../../src/model/answer.ts';
 import { readChunks } from '../../src/model/chunks.ts';
 import { writeMessages } from '../../src/model/messages.ts';
 import type { ModelMessage } from '../../src/model/model.ts';
 import { createAnswerBudget } from '../../src/model/pieces.ts';
+import { createRedactor } from '../../src/redaction/redact.ts';
+import type { JsonObject, JsonValue } from '../../src/text/json.ts';
 import { expectLinear, repeatTo } from '../helpers/growth.ts';
 
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>

@@ -4,10 +4,10 @@ import { startDeadline } from '../../src/client/deadline.ts';
 import { readEvents } from '../../src/client/event-stream.ts';
 import { cut } from '../../src/command/terminal/text-table.ts';
 import { diffTexts } from '../../src/console/diff/text-diff.ts';
-import { createRedactor } from '../../src/deployments/redact.ts';
-import { jsonObject } from '../../src/json.ts';
 import { renderTemplate } from '../../src/language/template.ts';
-import { readMarkdown } from '../../src/markdown.ts';
+import { createRedactor } from '../../src/redaction/redact.ts';
+import { jsonObject } from '../../src/text/json.ts';
+import { readMarkdown } from '../../src/text/markdown.ts';
 import { expectLinear, repeatTo } from '../helpers/growth.ts';
 
 const MARKS = [

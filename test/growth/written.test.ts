@@ -3,13 +3,13 @@ import { splitMarkdown } from '../../src/channels/telegram/split.ts';
 import { visible, visibleJson } from '../../src/command/terminal/visible.ts';
 import { diffTexts } from '../../src/console/diff/text-diff.ts';
 import { compareWords } from '../../src/console/diff/words.ts';
-import { runMetadata } from '../../src/input.ts';
-import type { JsonObject } from '../../src/json.ts';
 import { renderTemplate, renderUrl } from '../../src/language/template.ts';
-import { CSV, type ExportRow, JSON_LINES } from '../../src/runs/export-format.ts';
-import { marksOf } from '../../src/runs/search-marks.ts';
-import { wordsOf } from '../../src/runs/search-words.ts';
-import { toPrintable, toStorable } from '../../src/text.ts';
+import { CSV, type ExportRow, JSON_LINES } from '../../src/runs/list/export-format.ts';
+import { marksOf } from '../../src/runs/search/search-marks.ts';
+import { wordsOf } from '../../src/runs/search/search-words.ts';
+import { toPrintable, toStorable } from '../../src/text/characters.ts';
+import { runMetadata } from '../../src/text/input.ts';
+import type { JsonObject } from '../../src/text/json.ts';
 import { expectLinear, repeatTo } from '../helpers/growth.ts';
 
 /** Fails if work on a repeated part takes more than linear time. */

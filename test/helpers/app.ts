@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
-import { type App, type AppOptions, createApp, type DrainTimes } from '../../src/app.ts';
+import { createLifetime } from '../../src/async/lifetime.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import type {
@@ -15,9 +15,9 @@ import type {
   Plan,
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
-import { createLifetime } from '../../src/lifetime.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
+import { type App, type AppOptions, createApp, type DrainTimes } from '../../src/start/app.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 import { routesOf } from './routes.ts';

@@ -4,8 +4,8 @@ import type {
   RunKind,
   RunStatus,
 } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
-import type { Queue } from '../../src/runs/queue.ts';
+import type { Queue } from '../../src/runs/queue/queue.ts';
+import { makeId } from '../../src/text/ids.ts';
 import type { TestApp } from './app.ts';
 
 /** The fields of a run that lists and statistics use. */

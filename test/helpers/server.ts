@@ -17,7 +17,7 @@ export type ServerProcess = {
 
 export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
 
-const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
+const ENTRY = new URL('../../src/start/server.ts', import.meta.url).pathname;
 
 /** Starts the server on a free port and waits until it listens. */
 export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {

@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { expect, vi } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import type { Tenant, TestApp } from './app.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { makeRuns } from './runs.ts';

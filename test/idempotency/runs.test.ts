@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { makeId } from '../../src/ids.ts';
-import { BEGIN } from '../../src/runs/statements.ts';
+import { BEGIN } from '../../src/runs/life/statements.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { cutError, withMember, withSql } from '../helpers/lossy-database.ts';

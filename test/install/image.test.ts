@@ -77,7 +77,7 @@ describe.skipIf(!isRoot)('the image, as it is built', () => {
     expect(user).toBe('node');
     const writable = 'find . -not -type l -perm /022 -o -user 1000 -o -group 1000';
     expect(await runLine(writable, { cwd: image.at(workdir) })).toBe('');
-    expect(await exitCode(['sh', '-c', 'touch src/start.mjs || touch new'])).not.toBe(0);
+    expect(await exitCode(['sh', '-c', 'touch src/start/main.mjs || touch new'])).not.toBe(0);
   });
 
   test('starts with its own command, becomes healthy and writes the operator key', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../src/json.ts';
 import { writeBody } from '../../src/model/body.ts';
 import { firstForm } from '../../src/model/form.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
+import type { JsonObject } from '../../src/text/json.ts';
 
 /** The parameters of a tool as a request has them. */
 function sentParameters(parameters: JsonObject): unknown {

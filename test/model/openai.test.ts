@@ -9,10 +9,10 @@ import {
   test,
   vi,
 } from 'vitest';
-import { GatewayError } from '../../src/errors.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/text/version.ts';
 import { rawRequests } from '../helpers/raw-requests.ts';
 import { type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 

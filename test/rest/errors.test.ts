@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { ERROR_STATUS, type ErrorCode } from '../../src/errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../../src/errors/errors.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { DOCUMENTED_STATUS, readError } from '../helpers/documented.ts';

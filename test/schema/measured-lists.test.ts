@@ -4,10 +4,10 @@ import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
-import { makeId } from '../../src/ids.ts';
 import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
 import { weigh } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { recordStatements } from '../helpers/statements.ts';
 

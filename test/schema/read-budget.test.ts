@@ -1,13 +1,10 @@
 import { PGlite } from '@electric-sql/pglite';
 import { createClient } from 'graphql-sse';
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { makeId } from '../../src/ids.ts';
 import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
-import {
-  createLongReads,
-  createReadBudget,
-  type ReadBudget,
-} from '../../src/schema/read-budget.ts';
+import { createLongReads } from '../../src/schema/long-reads.ts';
+import { createReadBudget, type ReadBudget } from '../../src/schema/read-budget.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { WAYS } from '../helpers/transports.ts';

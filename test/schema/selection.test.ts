@@ -1,5 +1,7 @@
 import { buildSchema, type FieldNode, type GraphQLResolveInfo, Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { lazy } from '../../src/async/lazy.ts';
+import { createReadBudget } from '../../src/schema/read-budget.ts';
 import { demandIn } from '../../src/schema/selection.ts';
 
 const schema = buildSchema('type Query { ratings: [Rating!]! } type Rating { note: String }');
@@ -29,12 +31,16 @@ function infoOf(document: string, variableValues: Record<string, unknown>) {
 
 test('a selection is weighed once for all rows at its place, and again for another operation', () => {
   const { info, weighings } = infoOf('{ ratings { one: note two: note } }', {});
-  const demand = demandIn(info);
+  const context = { readBudget: lazy(createReadBudget) };
+  const demand = demandIn(info, context);
   expect(demand.copies).toBe(2);
   const first = weighings();
-  for (let row = 0; row < 100; row += 1) expect(demandIn(info)).toBe(demand);
+  for (let row = 0; row < 100; row += 1) expect(demandIn(info, context)).toBe(demand);
   expect(weighings()).toBe(first);
 
   const other = infoOf('{ ratings { note } }', {});
-  expect(demandIn(other.info).copies).toBe(1);
+  expect(demandIn(other.info, context).copies).toBe(1);
+
+  demandIn(info, { readBudget: lazy(createReadBudget) });
+  expect(weighings()).toBeGreaterThan(first);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/text/version.ts';
 import { startApp, type Tenant } from '../helpers/app.ts';
 import { linkRedis } from '../helpers/redis.ts';
 

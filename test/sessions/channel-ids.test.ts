@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeId } from '../../src/ids.ts';
 import { channelSessionId, isChannelSessionId } from '../../src/sessions/channel-ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { startRetention } from '../../src/runs/retention.ts';
+import { startRetention } from '../../src/runs/life/retention.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { holdUp, untilWaiting } from '../helpers/locks.ts';
 import { frames } from '../helpers/stream.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
-import { BEGIN } from '../../src/runs/statements.ts';
+import { BEGIN } from '../../src/runs/life/statements.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
-import { isOutage } from '../../src/outage.ts';
+import { isOutage } from '../../src/errors/outage.ts';
 import { statement } from '../../src/storage/sql.ts';
 import { startApp } from '../helpers/app.ts';
 import { linkPostgres } from '../helpers/postgres.ts';

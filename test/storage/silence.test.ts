@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { isOutage } from '../../src/outage.ts';
+import { isOutage } from '../../src/errors/outage.ts';
 import { statement } from '../../src/storage/sql.ts';
 import { startApp } from '../helpers/app.ts';
 import { hold, untilWaiting } from '../helpers/locks.ts';

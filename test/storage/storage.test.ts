@@ -9,8 +9,8 @@ import type {
 } from '@prisma/driver-adapter-utils';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { describe, expect, inject, test } from 'vitest';
-import { seed } from '../../prisma/seed.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { seed } from '../../src/start/seed.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import { acquireLock } from '../../src/storage/lock.ts';
 import { applyMigrations } from '../../src/storage/migrate.ts';

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { GatewayError } from '../../src/errors.ts';
-import { makeId } from '../../src/ids.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import { MAX_ANSWER_BYTES } from '../../src/schema/admission/weight.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { limitAnswer, measureAnswer } from '../../src/transport/answer-size.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { WAYS } from '../helpers/transports.ts';

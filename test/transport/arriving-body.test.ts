@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { GatewayError } from '../../src/errors.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import { createArrivingBody } from '../../src/transport/arriving-body.ts';
 import { createBodyMemory } from '../../src/transport/body-memory.ts';
 

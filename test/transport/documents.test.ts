@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { StartupError } from '../../src/errors.ts';
+import { StartupError } from '../../src/errors/errors.ts';
 import { chat, chatStream } from '../../src/operations/chat.ts';
 import { listDeployments } from '../../src/operations/deployments.ts';
 import { schema } from '../../src/schema/index.ts';

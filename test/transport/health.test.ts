@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { GatewayError } from '../../src/errors.ts';
+import { GatewayError } from '../../src/errors/errors.ts';
 import { serveHealth } from '../../src/transport/health.ts';
 
 describe('many simultaneous readiness requests', () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { MAX_FACTS } from '../../src/input.ts';
+import { MAX_FACTS } from '../../src/text/input.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { makeId } from '../../src/ids.ts';
+import { makeId } from '../../src/text/ids.ts';
 import { startEventLoopLag } from '../../src/transport/metrics/event-loop-lag.ts';
 import { createMetrics } from '../../src/transport/metrics/metrics.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';

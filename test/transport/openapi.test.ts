@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_STATUS } from '../../src/errors.ts';
+import { ERROR_STATUS } from '../../src/errors/errors.ts';
 import { routes } from '../../src/transport/rest/routes.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import {

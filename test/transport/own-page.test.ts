@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AppOptions } from '../../src/app.ts';
+import type { AppOptions } from '../../src/start/app.ts';
 import { startApp } from '../helpers/app.ts';
 import { ownHeaders, postSession } from '../helpers/console.ts';
 

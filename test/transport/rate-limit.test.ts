@@ -9,7 +9,7 @@ import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { createLimits } from '../../src/accounts/limits.ts';
 import { createMemoryCounter } from '../../src/coordination/fixed-window-counter.ts';
-import { toGatewayError } from '../../src/errors.ts';
+import { toGatewayError } from '../../src/errors/mask.ts';
 import { MAX_BODY_BYTES } from '../../src/transport/body-memory.ts';
 import { createLimiter, decorateAdmission } from '../../src/transport/rate-limit.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';

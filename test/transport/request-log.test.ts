@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { createSignedSecrets } from '../../src/accounts/signed-secrets.ts';
-import { ERROR_LOGGING } from '../../src/error-log.ts';
+import { ERROR_LOGGING } from '../../src/start/error-log.ts';
 import { startApp, TEST_SECRET_KEY, type TestApp } from '../helpers/app.ts';
 import { exchange, requestText } from '../helpers/wire.ts';
 

@@ -2,9 +2,9 @@ import { createConnection } from 'node:net';
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { createLifetime } from '../../src/lifetime.ts';
+import { createLifetime } from '../../src/async/lifetime.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
+import { createApp } from '../../src/start/app.ts';
 import { serveHealth } from '../../src/transport/health.ts';
 import {
   startApp,

@@ -1,12 +1,12 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { withinTime } from '../../deadline.ts';
-import type { Redactor } from '../../deployments/redact.ts';
+import { withinTime } from '../../async/deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
-import type { JsonObject } from '../../json.ts';
-import { VERSION } from '../../version.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { JsonObject } from '../../text/json.ts';
+import { VERSION } from '../../text/version.ts';
 import { ofClient } from './client-failure.ts';
 import { createMcpFetch } from './fetch.ts';
 import { collectTools, type Listing, toolPage } from './listing.ts';

@@ -4,8 +4,8 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
-import { jsonText } from '../../json.ts';
 import { normalizeLineEnds } from '../../model/line-ends.ts';
+import { jsonText } from '../../text/json.ts';
 import { CONNECTION_CLOSED } from './client-failure.ts';
 
 /** Milliseconds between two notification streams: doubled each time, up to a minute. */

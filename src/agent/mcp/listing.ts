@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import type { Redactor } from '../../deployments/redact.ts';
-import { isJsonObject, type JsonObject, type JsonValue, jsonObject, ofObject } from '../../json.ts';
-import { isStorable, toStorable } from '../../text.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { isStorable, toStorable } from '../../text/characters.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonObject,
+  ofObject,
+} from '../../text/json.ts';
 
 /** A tool that a server lists, redacted and limited in size. */
 export type ListedTool = {

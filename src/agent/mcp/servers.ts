@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { untilAborted } from '../../deadline.ts';
+import { untilAborted } from '../../async/deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
-import type { JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../text/json.ts';
 import type {
   McpConnection,
   McpConnectionDependencies,

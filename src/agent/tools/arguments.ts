@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue } from '../../json.ts';
 import { readArguments } from '../../model/arguments.ts';
+import { isJsonObject, type JsonValue } from '../../text/json.ts';
 import { ToolError } from './tool.ts';
 
 const MAX_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../text/json.ts';
 import { limitError } from './answer.ts';
 import { ToolError } from './tool.ts';
 

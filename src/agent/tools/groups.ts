@@ -1,9 +1,9 @@
 import type { RunningDeployment } from '../../deployments/active.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { BuiltInName, ToolGroup } from '../../language/definition.ts';
-import type { Log } from '../../log.ts';
-import { OWN_ATTRIBUTE } from '../../runs/semconv.ts';
-import { MAX_LISTED, missingValues, type Trace } from '../../runs/trace.ts';
+import type { Log } from '../../observability/log.ts';
+import { OWN_ATTRIBUTE } from '../../runs/record/semconv.ts';
+import { MAX_LISTED, missingValues, type Trace } from '../../runs/trace/trace.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { createHttpTools } from './http.ts';
 import { createMcpTools, type FoundTools } from './mcp.ts';

@@ -1,14 +1,14 @@
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
-import type { Redactor } from '../../deployments/redact.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import type { EgressResponse } from '../../egress/response.ts';
-import type { JsonObject } from '../../json.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import type { Capability, HttpGroup, HttpRequest } from '../../language/definition.ts';
 import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
-import { ATTRIBUTE } from '../../runs/semconv.ts';
-import { MAX_LISTED, missingValues } from '../../runs/trace.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { ATTRIBUTE } from '../../runs/record/semconv.ts';
+import { MAX_LISTED, missingValues } from '../../runs/trace/trace.ts';
+import type { JsonObject } from '../../text/json.ts';
 import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders, withinLimit } from './headers.ts';
 import { schemaOfFields } from './input.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../json.ts';
 import type { Field, FieldType, ScalarName } from '../../language/definition.ts';
+import type { JsonObject } from '../../text/json.ts';
 
 /**
  * Converts the declared input of a capability, or a declared output, to JSON Schema, for the model and for validation. The

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RunningDeployment } from '../../deployments/active.ts';
-import type { JsonObject } from '../../json.ts';
 import type { McpGroup } from '../../language/definition.ts';
 import { lookupIn } from '../../language/template.ts';
+import type { JsonObject } from '../../text/json.ts';
 import type { McpTarget } from '../mcp/connection.ts';
 import { McpFailure } from '../mcp/failure.ts';
 import type { ListedTool } from '../mcp/listing.ts';

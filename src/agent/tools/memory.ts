@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Redactor } from '../../deployments/redact.ts';
-import { GatewayError } from '../../errors.ts';
-import { factValue } from '../../input.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { Fact } from '../../language/definition.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 import type { Memory } from '../../sessions/memory.ts';
+import { factValue } from '../../text/input.ts';
 import { checkInput, jsonSchemaOf } from './check.ts';
 import { type Tool, ToolError } from './tool.ts';
 

@@ -1,7 +1,7 @@
 import type { ProbeTools, ToolServerReport } from '../../deployments/diagnostics.ts';
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
-import { createRedactor, type Redactor } from '../../deployments/redact.ts';
 import type { McpGroup } from '../../language/definition.ts';
+import { createRedactor, type Redactor } from '../../redaction/redact.ts';
 import { McpFailure, type McpFailureCode } from '../mcp/failure.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { isPersonal, targetOf } from './mcp.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../text/json.ts';
 import { limitError } from './answer.ts';
 import { ToolError } from './tool.ts';
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../json.ts';
-import type { Span } from '../../runs/trace.ts';
+import type { Span } from '../../runs/trace/trace.ts';
+import type { JsonObject } from '../../text/json.ts';
 
 /** A tool that a model may call. */
 export type Tool = {

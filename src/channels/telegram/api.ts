@@ -1,6 +1,6 @@
 import type { Api, GrammyError } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyKeyboardMarkup, ReplyKeyboardRemove } from 'grammy/types';
-import { startDeadline } from '../../deadline.ts';
+import { startDeadline } from '../../async/deadline.ts';
 import { isTelegramError, TelegramError } from './error.ts';
 
 /** Telegram's own Bot API server. */

@@ -1,6 +1,6 @@
 import { type Limits, rateLimitExceeded } from '../../accounts/limits.ts';
 import { botVersionName } from '../../bots/bots.ts';
-import { type ErrorCode, GatewayError } from '../../errors.ts';
+import { type ErrorCode, GatewayError } from '../../errors/errors.ts';
 import type { StartChat } from '../../execution/start-chat.ts';
 import type { StartedRun } from '../../execution/started-run.ts';
 import type { Account } from '../../generated/prisma/client.ts';

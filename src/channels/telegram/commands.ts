@@ -1,6 +1,6 @@
 import type { Account, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Definition, Greeting } from '../../language/definition.ts';
-import type { Cancel } from '../../runs/cancel.ts';
+import type { Cancel } from '../../runs/life/cancel.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import type { Html, Keyboard, Target, TelegramBot } from './api.ts';
 import { escapeHtml } from './html.ts';

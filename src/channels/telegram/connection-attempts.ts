@@ -1,4 +1,4 @@
-import { startDeadline } from '../../deadline.ts';
+import { startDeadline } from '../../async/deadline.ts';
 import type { ChannelState, PrismaClient } from '../../generated/prisma/client.ts';
 import { databaseTime } from '../../storage/moment.ts';
 import { type ChannelStates, RELEASED } from '../states.ts';

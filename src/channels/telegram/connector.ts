@@ -1,8 +1,8 @@
-import { startDeadline, untilAborted } from '../../deadline.ts';
+import { startDeadline, untilAborted } from '../../async/deadline.ts';
+import { startPeriodic } from '../../async/periodic.ts';
 import type { ChannelConnections } from '../../deployments/channels.ts';
 import { type ChannelState, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
-import type { Log } from '../../log.ts';
-import { startPeriodic } from '../../periodic.ts';
+import type { Log } from '../../observability/log.ts';
 import { databaseTime, STORED_NOW } from '../../storage/moment.ts';
 import type { ChannelStates } from '../states.ts';
 import { claimTelegram, replaceTelegram } from './claims.ts';

@@ -1,8 +1,8 @@
+import { startDeadline, untilAborted } from '../../async/deadline.ts';
+import { startPeriodic } from '../../async/periodic.ts';
 import { pollOnNotify } from '../../coordination/poll-on-notify.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
-import { startDeadline, untilAborted } from '../../deadline.ts';
-import type { Log } from '../../log.ts';
-import { startPeriodic } from '../../periodic.ts';
+import type { Log } from '../../observability/log.ts';
 import type { HandleUpdate } from './handle.ts';
 import { INBOX_CHANNEL, type Inbox, type TakenUpdate } from './inbox.ts';
 

@@ -1,7 +1,7 @@
 import type { ActiveDeployments, RunningDeployment } from '../../deployments/active.ts';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { Account, PrismaClient } from '../../generated/prisma/client.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../observability/log.ts';
 import type { Target, TelegramApi, TelegramBot } from './api.ts';
 import type { BlockedChats } from './blocked-chats.ts';
 import type { TelegramChat } from './chat.ts';

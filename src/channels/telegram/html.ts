@@ -1,6 +1,6 @@
 import { decodeHTML } from 'entities';
 import type { Token, Tokens } from 'marked';
-import { readMarkdown } from '../../markdown.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import type { Html } from './api.ts';
 import { MAX_LENGTH, splitMarkdown, wrap } from './split.ts';
 

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { isOwnerless, type Owner } from '../../coordination/worker-lease.ts';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { type Environment, Prisma } from '../../generated/prisma/client.ts';
-import { INTERRUPTED } from '../../runs/recovery.ts';
+import { INTERRUPTED } from '../../runs/queue/recovery.ts';
 import { STORED_NOW } from '../../storage/moment.ts';
 import type { IncomingMessage, IncomingUpdate } from './update.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import { startPeriodic } from '../../async/periodic.ts';
 import { isOwnerless, type Owner } from '../../coordination/worker-lease.ts';
 import { type Environment, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
-import type { Log } from '../../log.ts';
-import { startPeriodic } from '../../periodic.ts';
+import type { Log } from '../../observability/log.ts';
 import type { TelegramBot } from './api.ts';
 import { blockedRemark } from './blocked-chats.ts';
 import type { TelegramConnector } from './connector.ts';

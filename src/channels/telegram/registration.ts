@@ -1,4 +1,4 @@
-import { startDeadline } from '../../deadline.ts';
+import { startDeadline } from '../../async/deadline.ts';
 import type { ActiveDeployments } from '../../deployments/active.ts';
 import type { ChannelConnections } from '../../deployments/channels.ts';
 import type { ChannelState, PrismaClient } from '../../generated/prisma/client.ts';

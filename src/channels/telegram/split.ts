@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { MAX_DEPTH, readBlocks } from '../../markdown.ts';
+import { MAX_DEPTH, readBlocks } from '../../text/markdown.ts';
 
 /** The most characters of a message, in UTF-16 code units. Source: Telegram's Bot API, `sendMessage`. */
 export const MAX_LENGTH = 4_096;

@@ -1,4 +1,4 @@
-import { startPeriodic } from '../../periodic.ts';
+import { startPeriodic } from '../../async/periodic.ts';
 import type { Target, TelegramBot } from './api.ts';
 import { isTelegramError } from './error.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channelSessionId } from '../../sessions/channel-ids.ts';
-import { toStorable } from '../../text.ts';
+import { toStorable } from '../../text/characters.ts';
 
 /** The request of a message to the bot. */
 export type Request =

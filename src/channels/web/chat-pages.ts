@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import { createSemaphore } from '../../async/semaphore.ts';
 import type { ActiveDeployments, RunningDeployment } from '../../deployments/active.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
-import { createKeyedQueue } from '../../sessions/keyed-queue.ts';
 
 /** The beginning of a conversation on a bot's chat page. */
 export type ChatPage = {
@@ -42,11 +42,11 @@ export function createChatPages({
 }): ChatPages {
   /** By deployment id. A stored deployment never changes. */
   const made = new LRUCache<string, { page: ChatPage | undefined }>({ max: CACHE_SIZE });
-  const queue = createKeyedQueue();
+  const { acquire } = createSemaphore();
 
   /** Makes the pages of deployments after the pages of other calls, which may be the same ones. */
   const makeAll = async (deploymentIds: string[]): Promise<Map<string, ChatPage | undefined>> => {
-    using _head = await queue('');
+    using _turn = await acquire('', 1);
     const pages = new Map<string, ChatPage | undefined>();
     const unknown = deploymentIds.filter((id) => {
       const known = made.get(id);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { networkOf } from '../../accounts/client-network.ts';
 import { createSealedClaims } from '../../accounts/sealed-claims.ts';
 import type { IssuedToken, SessionTokens } from '../../accounts/session-tokens.ts';
-import { networkOf } from '../../client-network.ts';
 import type { FixedWindowCounter, WindowLimit } from '../../coordination/fixed-window-counter.ts';
-import { GatewayError, invalidInput } from '../../errors.ts';
+import { GatewayError, invalidInput } from '../../errors/errors.ts';
 import type { Bot } from '../../generated/prisma/client.ts';
 import { channelSessionId } from '../../sessions/channel-ids.ts';
 

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { writePrivateFile } from '../../private-file.ts';
+import { writePrivateFile } from '../../storage/private-file.ts';
 
 /** How long a browser may take to start and to read the file. */
 export const KEPT_MS = 10_000;

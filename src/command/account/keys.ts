@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { CreateKey, KeyList, RevokeKey, WhoAmI } from '../../operations/command/operations.ts';
-import { createPrivateFile } from '../../private-file.ts';
+import { createPrivateFile } from '../../storage/private-file.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode, UsageError } from '../errors.ts';
 import { connect } from '../server/connection.ts';

@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readDefinition } from '../../language/read.ts';
-import { writePrivateFile } from '../../private-file.ts';
+import { writePrivateFile } from '../../storage/private-file.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode } from '../errors.ts';
 import { openPrompts } from '../terminal/prompts.ts';

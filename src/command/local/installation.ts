@@ -22,7 +22,7 @@ export type Installation = {
 /** @throws Refusal with the command that installs the missing part. */
 export function findInstallation(): Installation {
   const root = findRoot(import.meta.dirname);
-  if (root === undefined || !existsSync(join(root, 'src/start.mjs')))
+  if (root === undefined || !existsSync(join(root, 'src/start/main.mjs')))
     throw new Refusal(
       'The server is not installed beside the command. Install the package parley.',
     );

@@ -10,7 +10,7 @@ export type ResetOptions = {
   keyFile: string | undefined;
 };
 
-/** What `src/reset-operator.ts` prints. */
+/** What `src/start/reset-operator.ts` prints. */
 type Result = {
   id: string;
   revoked: { id: string; name: string }[];

@@ -17,7 +17,7 @@ export type ServerProcess = {
 export function startServer({ json, signal }: Context): ServerProcess {
   const { node, run } = findInstallation();
   const output = json ? 2 : 'inherit';
-  const child = spawn(node, run('start.mjs'), {
+  const child = spawn(node, run('start/main.mjs'), {
     stdio: ['inherit', output, 'inherit', 'ipc'],
   });
   const stop = () => void child.kill('SIGTERM');
@@ -59,7 +59,7 @@ function readinessOf(child: ChildProcess, ended: Promise<void>): ServerProcess['
   return ready;
 }
 
-/** What `src/server.ts` sends when it is ready. */
+/** What `src/start/server.ts` sends when it is ready. */
 function isReady(message: unknown): message is { address: string; key?: string } {
   return (
     typeof message === 'object' &&

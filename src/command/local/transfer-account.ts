@@ -8,7 +8,7 @@ const LIMIT_MS = 24 * 60 * 60 * 1_000;
 /** The paths of new files; none: named after the account. */
 export type ExportOptions = { output: string | undefined; keyFile: string | undefined };
 
-/** What `src/transfer-account.ts` prints. */
+/** What `src/start/transfer-account.ts` prints. */
 type Result = { account: string; rows: Record<string, number> };
 
 /** Writes an account of this directory's settings to a file. */

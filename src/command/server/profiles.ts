@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writePrivateFile } from '../../private-file.ts';
+import { writePrivateFile } from '../../storage/private-file.ts';
 import type { Environment } from '../environment.ts';
 import { Refusal, systemCode } from '../errors.ts';
 

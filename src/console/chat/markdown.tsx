@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode, useRef } from 'react';
-import { readMarkdown } from '../../markdown.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import { CodeBlock } from '../parts/copy.tsx';
 import { laidOut } from '../parts/laid-out.ts';
 import './markdown.css';

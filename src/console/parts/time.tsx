@@ -1,4 +1,4 @@
-import { lazy } from '../../lazy.ts';
+import { lazy } from '../../async/lazy.ts';
 import { serverNow } from '../server/clock.ts';
 import { useNow } from './use-now.ts';
 

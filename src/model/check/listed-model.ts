@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject } from '../../text/json.ts';
 import { NO_KEY, OPENAI_BASE_URL } from '../openai.ts';
 import { type CallerIdentity, createClient } from '../post.ts';
 import { parseOrNone } from '../wire.ts';

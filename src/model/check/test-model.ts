@@ -1,5 +1,5 @@
-import { startDeadline } from '../../deadline.ts';
-import type { JsonObject } from '../../json.ts';
+import { startDeadline } from '../../async/deadline.ts';
+import type { JsonObject } from '../../text/json.ts';
 import { ModelError } from '../failure.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import {

@@ -1,5 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 
 /**
  * Fields that a session token may select: it can chat, follow, cancel and rate the runs of its session, read its

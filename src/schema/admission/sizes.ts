@@ -3,14 +3,14 @@ import { MAX_CALL_ID } from '../../agent/toolbox.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
 import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
 import { Channel } from '../../generated/prisma/client.ts';
-import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../input.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
 import { MODEL_CHECKS } from '../../model/check/model-check.ts';
-import { EXCERPT_LENGTH } from '../../runs/excerpts.ts';
-import { PART_LENGTH } from '../../runs/export.ts';
-import { MAX_MODEL_NAME } from '../../runs/model-name.ts';
-import { MAX_ERROR_LENGTH } from '../../runs/runs.ts';
+import { MAX_ERROR_LENGTH } from '../../runs/life/runs.ts';
+import { PART_LENGTH } from '../../runs/list/export.ts';
+import { EXCERPT_LENGTH } from '../../runs/record/excerpts.ts';
+import { MAX_MODEL_NAME } from '../../runs/record/model-name.ts';
+import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../text/input.ts';
 
 /**
  * Bytes of long texts and lists that one operation, or one event of a subscription, may return: the fields in `MEASURED`.

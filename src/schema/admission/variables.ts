@@ -9,8 +9,8 @@ import {
   isListType,
   typeFromAST,
 } from 'graphql';
-import { invalidInput } from '../../errors.ts';
-import { isJsonObject } from '../../json.ts';
+import { invalidInput } from '../../errors/errors.ts';
+import { isJsonObject } from '../../text/json.ts';
 
 /** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
 const MAX_ENTRIES = 1_000;

@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { fragmentsOf } from './document.ts';
 import { EVENT_POINTS, PRICES } from './points.ts';
 import { createScale, type Load, objectsOf, VALUE_BYTES } from './scale.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import type { Bot } from '../../generated/prisma/client.ts';
 import { hasOwnOrigin } from '../own-page.ts';
 

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { rateLimitExceeded } from '../../accounts/limits.ts';
 import { type FindVisited, visitorOf } from '../../accounts/visitors.ts';
 import type { Visits } from '../../channels/web/visits.ts';
-import { type GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
-import { expected } from '../../input.ts';
+import { type GatewayError, invalidInput, problemsOf } from '../../errors/errors.ts';
+import { toGatewayError } from '../../errors/mask.ts';
+import { expected } from '../../text/input.ts';
 import { type Limiter, quotaHeaders } from '../rate-limit.ts';
 import { mayVisit, nothingHere, visitRefused } from './origin.ts';
 

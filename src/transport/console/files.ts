@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartupError } from '../../errors.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 /** The directory to which `npm run console` writes the console. */
 export const CONSOLE_DIRECTORY = join(import.meta.dirname, '../../generated/console');

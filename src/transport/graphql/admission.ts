@@ -1,11 +1,12 @@
 import { type ExecutionArgs, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
-import { GatewayError, toGatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { costOf } from '../../schema/admission/cost.ts';
 import type { ReadDocument } from '../../schema/admission/document.ts';
 import { assertSessionMayAsk } from '../../schema/admission/session-rule.ts';
 import { assertShortLists } from '../../schema/admission/variables.ts';
 import { assertReadable } from '../../schema/admission/weight.ts';
 import type { Context } from '../../schema/context.ts';
+import { fromGraphQLError } from '../../schema/graphql-error.ts';
 import type { Documents } from './documents.ts';
 import type { GraphQLRequest } from './request.ts';
 
@@ -74,6 +75,6 @@ export function createAdmission({
 }
 
 function refusedWith(error: unknown): { document?: undefined; errors: GraphQLError[] } {
-  const originalError = toGatewayError(error);
+  const originalError = fromGraphQLError(error);
   return { errors: [new GraphQLError(originalError.message, { originalError })] };
 }

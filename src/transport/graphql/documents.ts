@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { GatewayError, invalidInput, StartupError } from '../../errors.ts';
+import { GatewayError, invalidInput, StartupError } from '../../errors/errors.ts';
 import * as chatOperations from '../../operations/chat.ts';
 import * as commandOperations from '../../operations/command/operations.ts';
 import { CONSOLE_DOCUMENTS } from '../../operations/console/documents.ts';

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../accounts/caller.ts';
 import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
+import { createSemaphore } from '../../async/semaphore.ts';
 import { POINT_BYTES } from '../../schema/admission/weight.ts';
-import { createKeyedQueue } from '../../sessions/keyed-queue.ts';
 
 /** Accounts whose use of the last second is remembered. */
 const MAX_ACCOUNTS = 10_000;
@@ -37,7 +37,7 @@ export function createEventAllowance({
   now?: (() => number) | undefined;
   wait?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 } = {}): EventAllowance {
-  const queue = createKeyedQueue();
+  const { acquire } = createSemaphore();
   /** The points left at a time. Negative after a large event. */
   const accounts = new LRUCache<string, { left: number; at: number }>({ max: MAX_ACCOUNTS });
 
@@ -53,7 +53,7 @@ export function createEventAllowance({
 
   return {
     async take(caller, points, signal) {
-      using _head = await queue(caller.account.id, signal);
+      using _turn = await acquire(caller.account.id, 1, signal);
       for (;;) {
         signal.throwIfAborted();
         const { state, perSecond } = stateOf(caller);

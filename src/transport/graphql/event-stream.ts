@@ -4,7 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { createHandler, type Request, TOKEN_HEADER_KEY } from 'graphql-sse';
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
-import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
+import { GatewayError, invalidInput, problemsOf } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { AuthenticateRequest } from '../authenticate-request.ts';
 import type { Connections } from '../connections.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { invalidInput, problemsOf } from '../../errors.ts';
-import { expected } from '../../input.ts';
-import { isJsonObject, jsonText } from '../../json.ts';
+import { invalidInput, problemsOf } from '../../errors/errors.ts';
 import { MAX_NAME_LENGTH } from '../../schema/admission/document.ts';
+import { expected } from '../../text/input.ts';
+import { isJsonObject, jsonText } from '../../text/json.ts';
 
 const record = z.custom<Record<string, unknown>>(isJsonObject, 'must be an object').nullish();
 

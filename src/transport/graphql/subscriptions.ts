@@ -7,11 +7,12 @@ import {
 } from 'graphql';
 import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
-import { type GatewayError, toGatewayError } from '../../errors.ts';
+import { yieldTurn } from '../../async/event-loop-turn.ts';
+import type { GatewayError } from '../../errors/errors.ts';
 import { weighEvent } from '../../schema/admission/weight.ts';
-import type { Context } from '../../schema/context.ts';
+import { type Context, contextOfEvent } from '../../schema/context.ts';
+import { fromGraphQLError } from '../../schema/graphql-error.ts';
 import { limitAnswer, measureAnswer } from '../answer-size.ts';
-import { yieldTurn } from '../event-loop-turn.ts';
 import { type AcquireStream, beginStreamRead, refusalIn } from '../reading.ts';
 import { createEventAllowance, type EventAllowance } from './event-allowance.ts';
 
@@ -59,7 +60,7 @@ export function createSubscribe(
     try {
       leave = acquire(context.caller());
     } catch (error) {
-      return { errors: [refusal(toGatewayError(error))] };
+      return { errors: [refusal(fromGraphQLError(error))] };
     }
     // The signal is a waiting resolver's only way to learn that its client has disconnected.
     const { signal, end } = beginStreamRead(context);
@@ -92,12 +93,17 @@ function createResolverOf(allowance: EventAllowance) {
     const { schema, document, operationName, variableValues, contextValue } = args;
     const { caller, signal } = contextValue;
     const { cost } = weighEvent(schema, document, operationName, variableValues);
+    const ofEvent = (rootValue: unknown) => ({
+      ...args,
+      rootValue,
+      contextValue: contextOfEvent(contextValue),
+    });
     return async (rootValue: unknown): Promise<ExecutionResult> => {
       const turn = yieldTurn();
       if (turn) await turn;
-      if (cost === 0) return limitAnswer(await execute({ ...args, rootValue }));
+      if (cost === 0) return limitAnswer(await execute(ofEvent(rootValue)));
       await allowance.take(caller(), cost, signal);
-      const { result, bytes } = measureAnswer(await execute({ ...args, rootValue }));
+      const { result, bytes } = measureAnswer(await execute(ofEvent(rootValue)));
       allowance.spend(caller(), bytes);
       return result;
     };
@@ -130,7 +136,7 @@ function untilEnded(
       if (isDone) return done;
       let broken: GatewayError | undefined;
       const step = await readStep().catch((error: unknown) => {
-        if (!signal.aborted) broken = toGatewayError(error);
+        if (!signal.aborted) broken = fromGraphQLError(error);
         return done;
       });
       if (isDone) return done;

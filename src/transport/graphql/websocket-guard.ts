@@ -1,8 +1,8 @@
 import type { WebSocket, WebsocketHandler } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { networkOf } from '../../client-network.ts';
-import { isJsonObject, type JsonObject } from '../../json.ts';
+import { networkOf } from '../../accounts/client-network.ts';
+import { isJsonObject, type JsonObject } from '../../text/json.ts';
 import type { BodyOwner } from '../body-memory.ts';
 import { MAX_QUEUED_BYTES } from './backpressure.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './open-operations.ts';

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { ERROR_STATUS, readErrorCode, toGatewayError } from '../../errors.ts';
+import { ERROR_STATUS, readErrorCode } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
+import { fromGraphQLError } from '../../schema/graphql-error.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { fromHttp, setRetryAfter } from '../http.ts';
@@ -94,7 +95,7 @@ export function refuseRequests({
   return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = await contextOf(request, reply)
       .then((context) => context.charge(1))
-      .then(() => fromHttp(thrown), toGatewayError);
+      .then(() => fromHttp(thrown), fromGraphQLError);
     setRetryAfter(error, reply);
     return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
   };

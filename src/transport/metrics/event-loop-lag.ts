@@ -1,4 +1,4 @@
-import { type PeriodicTask, startPeriodic } from '../../periodic.ts';
+import { type PeriodicTask, startPeriodic } from '../../async/periodic.ts';
 
 const EVERY_MS = 100;
 

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observer } from '../../observer.ts';
-import type { QueueDepth } from '../../runs/queue-depth.ts';
+import type { Observer } from '../../observability/observer.ts';
+import type { QueueDepth } from '../../runs/queue/queue-depth.ts';
 import { startEventLoopLag } from './event-loop-lag.ts';
 
 /** The metrics of this process, in a registry of their own. */

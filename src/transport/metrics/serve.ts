@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { rateLimitExceeded } from '../../accounts/limits.ts';
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { takeBodies } from '../bodies.ts';
 import { createBodyMemory } from '../body-memory.ts';
 import { CONNECTION_LIMITS, timeoutsFor } from '../connections.ts';

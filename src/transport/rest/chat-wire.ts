@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { chatMessage, expected, outputSchema, runMetadata, sessionId } from '../../input.ts';
-import { jsonObject, ofObject } from '../../json.ts';
+import { chatMessage, expected, outputSchema, runMetadata, sessionId } from '../../text/input.ts';
+import { jsonObject, ofObject } from '../../text/json.ts';
 import { output, runFacts, runId } from './run-wire.ts';
 import {
   conversation,

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 import type { z } from 'zod';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../errors/errors.ts';
 import {
   type ChatVariables,
   chat,

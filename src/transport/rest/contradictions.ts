@@ -1,5 +1,5 @@
-import type { ErrorDetail } from '../../errors.ts';
-import { isJsonObject } from '../../json.ts';
+import type { ErrorDetail } from '../../errors/errors.ts';
+import { isJsonObject } from '../../text/json.ts';
 import { objectOf, type Shape, type Wire } from './shape.ts';
 
 /** Headers that say the same as a field of the query or the body. */

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { definitionSource, deployMessage, envName, envValue, MAX_ENV_VARS } from '../../input.ts';
-import { ofObject } from '../../json.ts';
+import {
+  definitionSource,
+  deployMessage,
+  envName,
+  envValue,
+  MAX_ENV_VARS,
+} from '../../text/input.ts';
+import { ofObject } from '../../text/json.ts';
 import { errorReply, nextCursor } from './replies.ts';
 import {
   botParams,

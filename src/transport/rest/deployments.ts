@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts';
+import { GatewayError } from '../../errors/errors.ts';
 import { formatDiagnostic } from '../../language/diagnostic.ts';
 import {
   type DeploymentData,
@@ -6,7 +6,7 @@ import {
   listDeployments,
   rollback,
 } from '../../operations/deployments.ts';
-import { toLowerCase } from '../../text.ts';
+import { toLowerCase } from '../../text/characters.ts';
 import {
   deployBody,
   deployHeaders,

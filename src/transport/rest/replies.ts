@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERROR_STATUS, readErrorCode } from '../../errors.ts';
+import { ERROR_STATUS, readErrorCode } from '../../errors/errors.ts';
 import type { ErrorBody } from '../error-body.ts';
 import { exampleId } from './wire.ts';
 

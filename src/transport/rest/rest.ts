@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ERROR_STATUS, GatewayError } from '../../errors.ts';
+import { ERROR_STATUS, GatewayError } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { OpenResponses } from '../connection-drain.ts';

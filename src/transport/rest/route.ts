@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { RequiredScope } from '../../accounts/caller.ts';
-import { type ErrorCode, type GatewayError, invalidInput, problemsOf } from '../../errors.ts';
+import {
+  type ErrorCode,
+  type GatewayError,
+  invalidInput,
+  problemsOf,
+} from '../../errors/errors.ts';
 import type { KeyScope } from '../../generated/prisma/client.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { Operation } from '../../operations/operation.ts';

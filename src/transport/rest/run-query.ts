@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { utcDay } from '../../input.ts';
 import { MAX_INT } from '../../storage/int.ts';
+import { utcDay } from '../../text/input.ts';
 import {
   botParams,
   conversation,

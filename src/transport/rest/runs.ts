@@ -8,7 +8,7 @@ import {
   runEventsEnd,
   stopRun,
 } from '../../operations/runs.ts';
-import { toLowerCase } from '../../text.ts';
+import { toLowerCase } from '../../text/characters.ts';
 import { route } from './route.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts';
 import { runReply, runsReply, stoppedRunReply } from './run-wire.ts';

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import { startDeadline } from '../../deadline.ts';
-import { GatewayError, readErrorCode, toGatewayError } from '../../errors.ts';
+import { startDeadline } from '../../async/deadline.ts';
+import { startPeriodic } from '../../async/periodic.ts';
+import { GatewayError, readErrorCode } from '../../errors/errors.ts';
+import { toGatewayError } from '../../errors/mask.ts';
+import { isOutage } from '../../errors/outage.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
-import { isOutage } from '../../outage.ts';
-import { startPeriodic } from '../../periodic.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { errorBody } from '../error-body.ts';
 import { hijack } from '../hijack.ts';

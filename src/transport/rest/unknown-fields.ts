@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import type { ErrorDetail } from '../../errors.ts';
-import { isJsonObject } from '../../json.ts';
+import type { ErrorDetail } from '../../errors/errors.ts';
+import { isJsonObject } from '../../text/json.ts';
 import { type BodySchema, objectOf } from './shape.ts';
 
 /** A field that differs from a known one in at most this many letters is a typo. */

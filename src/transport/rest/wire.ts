@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cursor, idempotencyKey, sessionId } from '../../input.ts';
-import { toUpperCase } from '../../text.ts';
+import { toUpperCase } from '../../text/characters.ts';
+import { cursor, idempotencyKey, sessionId } from '../../text/input.ts';
 
 export const NOT_AN_OBJECT = 'the body must be a JSON object';
 

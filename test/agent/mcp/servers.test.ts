@@ -5,8 +5,8 @@ import {
   type McpServers,
   type McpServersLimits,
 } from '../../../src/agent/mcp/servers.ts';
-import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 import { startSite } from '../../helpers/site.ts';
 

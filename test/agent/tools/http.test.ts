@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHttpTools } from '../../../src/agent/tools/http.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
-import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { Capability, Field, HttpRequest } from '../../../src/language/definition.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
 
 let site: Site;

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createMcpServers, type McpServers } from '../../../src/agent/mcp/servers.ts';
 import { createMcpTools, type McpToolDependencies } from '../../../src/agent/tools/mcp.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
-import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { McpGroup } from '../../../src/language/definition.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
 

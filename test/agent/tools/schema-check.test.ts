@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkAgainst } from '../../../src/agent/tools/schema-check.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
-import type { JsonObject, JsonValue } from '../../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/text/json.ts';
 
 const problemsOf = (schema: JsonObject, input: JsonObject): string[] => {
   try {

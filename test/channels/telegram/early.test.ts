@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { createLifetime } from '../../../src/async/lifetime.ts';
 import { createChannelConnections } from '../../../src/channels/compose.ts';
 import {
   createInbox,
@@ -8,8 +9,7 @@ import {
 } from '../../../src/channels/telegram/inbox.ts';
 import { createPubSub } from '../../../src/coordination/pubsub.ts';
 import { createActiveDeployments } from '../../../src/deployments/active.ts';
-import { makeId } from '../../../src/ids.ts';
-import { createLifetime } from '../../../src/lifetime.ts';
+import { makeId } from '../../../src/text/ids.ts';
 import { testCipher } from '../../helpers/app.ts';
 import { testDatabase } from '../../helpers/database.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createInbox, type Inbox, type TakenUpdate } from '../../../src/channels/telegram/inbox.ts';
 import { createPubSub } from '../../../src/coordination/pubsub.ts';
-import { makeId } from '../../../src/ids.ts';
+import { makeId } from '../../../src/text/ids.ts';
 import { testDatabase } from '../../helpers/database.ts';
 
 const { prisma } = await testDatabase();

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { createSealedClaims } from '../../../src/accounts/sealed-claims.ts';
-import { makeId } from '../../../src/ids.ts';
+import { makeId } from '../../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
 import { askAsVisitor, codeOf, postVisit, say, updateBot, visit, WEB } from './visitors.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createMatcher } from '../../../src/deployments/redaction/matcher.ts';
+import { createMatcher } from '../../../src/redaction/matcher.ts';
 import { runsOf } from '../../helpers/rounds.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'ß', '\ud83d'), minLength: 1 });

@@ -2,7 +2,7 @@ import { OWNER_SCOPES } from '../../../src/accounts/accounts.ts';
 import { newApiKey } from '../../../src/accounts/new-key.ts';
 import type { EnvironmentCipher } from '../../../src/deployments/environment.ts';
 import type { PrismaClient } from '../../../src/generated/prisma/client.ts';
-import { makeId } from '../../../src/ids.ts';
+import { makeId } from '../../../src/text/ids.ts';
 import {
   BOTS,
   CONTEXT,
@@ -183,7 +183,7 @@ async function fillRuns(
   }
 }
 
-/** As many deltas as a run stores, as `runs/event-codec.ts` writes them. */
+/** As many deltas as a run stores, as `runs/record/event-codec.ts` writes them. */
 function eventsOf(length: number): number[] {
   const count = 32_768;
   return Array.from({ length: count }, (_, index) => Math.floor((length * (index + 1)) / count));

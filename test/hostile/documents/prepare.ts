@@ -3,8 +3,9 @@
  *
  * Usage: node prepare.ts API_KEY. The key becomes the account's.
  */
-import { readConfig } from '../../../src/config.ts';
+
 import { createEnvironmentCipher } from '../../../src/deployments/environment.ts';
+import { readConfig } from '../../../src/start/config.ts';
 import { openPostgres } from '../../../src/storage/database.ts';
 import { openEmbedded } from '../../../src/storage/embedded.ts';
 import { fillHeavyAccount } from './heavy-account.ts';

@@ -1,6 +1,6 @@
 import { createHttpTools } from '../../../src/agent/tools/http.ts';
-import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress } from '../../../src/egress/egress.ts';
+import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
 import { agentWith, define } from '../helpers.ts';
 

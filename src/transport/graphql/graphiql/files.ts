@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartupError } from '../../../errors.ts';
+import { StartupError } from '../../../errors/errors.ts';
 
 /** The directory to which `npm run generate` writes GraphiQL's files. */
 export const GRAPHIQL_DIRECTORY = join(import.meta.dirname, '../../../generated/graphiql');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
-import { VERSION } from '../../../version.ts';
+import { VERSION } from '../../../text/version.ts';
 import { refusedDeployReply } from '../deployment-wire.ts';
 import { eventFrame, replyFrame } from '../frames.ts';
 import { errorReply } from '../replies.ts';

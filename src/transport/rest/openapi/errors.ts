@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ERROR_STATUS, type ErrorCode, readErrorCode } from '../../../errors.ts';
+import { ERROR_STATUS, type ErrorCode, readErrorCode } from '../../../errors/errors.ts';
 import { errorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { exampleId } from '../wire.ts';

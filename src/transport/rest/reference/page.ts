@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '../../../errors.ts';
+import { ERROR_STATUS } from '../../../errors/errors.ts';
 import { framePage } from '../../console/page-frame.ts';
 import { type Html, html, inline, markdown } from '../../html.ts';
 import { ERROR_MEANING } from '../openapi/errors.ts';

@@ -1,0 +1,105 @@
+import { createCoalesced } from '../../async/coalesce.ts';
+import { pollOnNotify } from '../../coordination/poll-on-notify.ts';
+import type { PubSub } from '../../coordination/pubsub.ts';
+import { notFound } from '../../errors/errors.ts';
+import type { PrismaClient } from '../../generated/prisma/client.ts';
+import { MAX_INT } from '../../storage/int.ts';
+import { REQUEST_LIMIT_MS, retry } from '../../storage/retry.ts';
+import { EVENT_COLUMNS, readEvents } from '../record/event-codec.ts';
+import type { ReadOptions, RunEvent } from '../record/events.ts';
+import { READ_CHANNEL, runChannel } from '../record/run-channel.ts';
+import type { ActiveRuns } from './active-runs.ts';
+
+/** Streams the events of any run: active in this process, active on another replica, or finished. */
+export type Replay = {
+  /**
+   * Yields all events after a `seq`, then new ones, each exactly once, until the run finishes or the signal aborts. The
+   * terminal event of an interrupted run reaches every reader, even one whose `after` is past it: the reader may have
+   * seen events that were never stored.
+   *
+   * @throws GatewayError `run_not_found`, also if the run is deleted during the read; the database's error if it has
+   *   not answered for 60 seconds, or 7 seconds for a read that fails fast.
+   */
+  read(
+    runId: string,
+    after: number,
+    signal: AbortSignal,
+    options?: ReadOptions,
+  ): AsyncIterable<RunEvent>;
+  /**
+   * The position of a finished run's last event; null while the run is active. A reader of an interrupted or erased run
+   * may have seen events that are no longer stored, so the end of such a run is `MAX_INT`.
+   *
+   * @throws GatewayError `run_not_found`
+   */
+  endOf(runId: string): Promise<number | null>;
+};
+
+/** How long a stream waits for a database that does not answer. */
+const STREAM_LIMIT_MS = 60_000;
+
+export function createReplay({
+  prisma,
+  activeRuns,
+  pubsub,
+}: {
+  prisma: PrismaClient;
+  activeRuns: Pick<ActiveRuns, 'find'>;
+  pubsub: PubSub;
+}): Replay {
+  /** All readers of a run share one query and one decoding of its row. */
+  const readRun = createCoalesced(async (id: string) => {
+    const row = await prisma.run.findUnique({ where: { id }, select: EVENT_COLUMNS });
+    return row && { row, ...readEvents(row) };
+  });
+
+  /** Follows a run by its row: its owner stores checkpoints and notifies `runChannel`. */
+  async function* follow(
+    runId: string,
+    after: number,
+    signal: AbortSignal,
+    { failsFast = false }: ReadOptions,
+  ) {
+    let position = after;
+    const limitMs = failsFast ? REQUEST_LIMIT_MS : STREAM_LIMIT_MS;
+    const announce = () => pubsub.publish(READ_CHANNEL, runId);
+    // Announces the reader as soon as the owner notifies, even while the database or the reader is slow.
+    const stopAnnouncing = pubsub.subscribe(runChannel(runId), announce);
+    try {
+      for await (const _ of pollOnNotify(pubsub, runChannel(runId), signal)) {
+        const found = await retry(() => readRun(runId), { limitMs, signal });
+        if (found === null) throw notFound('run', runId);
+        const { row, events, end } = found;
+        if (!end) announce();
+        yield* events.slice(position);
+        position = Math.max(position, events.length);
+        if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
+          yield end;
+        if (end) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      stopAnnouncing();
+    }
+  }
+
+  return {
+    read(runId, after, signal, options = {}) {
+      const run = activeRuns.find(runId);
+      // Events that are not stored are lost if this process dies. A reader that had seen them would skip as many events
+      // of the next attempt.
+      if (run && !run.isRepeatable) return run.read(signal, after, options);
+      return follow(runId, after, signal, options);
+    },
+
+    async endOf(runId) {
+      const found = await retry(() => readRun(runId), { limitMs: REQUEST_LIMIT_MS });
+      if (found === null) throw notFound('run', runId);
+      const { row, end } = found;
+      const isErased = row.events === null && row.startedAt !== null;
+      if (end && (row.errorCode === 'interrupted' || isErased)) return MAX_INT;
+      return end?.seq ?? null;
+    },
+  };
+}

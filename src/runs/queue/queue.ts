@@ -1,0 +1,226 @@
+import type { PubSub } from '../../coordination/pubsub.ts';
+import type { Owner } from '../../coordination/worker-lease.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { toGatewayError } from '../../errors/mask.ts';
+import type { Plan, Prisma, Run } from '../../generated/prisma/client.ts';
+import type { Claim } from '../../idempotency/claim.ts';
+import type { Log } from '../../observability/log.ts';
+import { type Observer, UNOBSERVED } from '../../observability/observer.ts';
+import type { Database } from '../../storage/database.ts';
+import { compensateOnUnknown } from '../../storage/persist.ts';
+import { openTransaction } from '../../storage/transaction.ts';
+import type { JsonObject } from '../../text/json.ts';
+import { type BegunRun, createBegin, disown, type NewRun, stillOf } from '../life/begin.ts';
+import { createRunClock, type RunClock } from '../life/run-clock.ts';
+import type { NotifyOfRun } from '../record/changes.ts';
+import { EVENT_COLUMNS, type EventRecord, readEvents } from '../record/event-codec.ts';
+import type { RunEvent } from '../record/events.ts';
+import { traceIdOf } from '../trace/trace.ts';
+import { createQueueQuota } from './queue-quota.ts';
+import { createScheduler, type TakeOptions } from './scheduler.ts';
+
+/** A background run to enqueue. */
+export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
+  accountId: string;
+  /** The account's plan, which limits its queued runs. */
+  plan: Plan;
+  traceparent?: string | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema?: JsonObject | undefined;
+};
+
+/** The fields of a run as they were when it was enqueued. Its current state does not change them. */
+export function asQueued({ traceparent }: { traceparent: unknown }) {
+  return {
+    status: 'QUEUED' as const,
+    deployment: null,
+    model: null,
+    response: null,
+    output: null,
+    errorCode: null,
+    errorMessage: null,
+    errorDetail: null,
+    startedAt: null,
+    finishedAt: null,
+    latencyMs: null,
+    promptTokens: 0,
+    completionTokens: 0,
+    tokensEstimated: false,
+    cachedTokens: null,
+    reasoningTokens: null,
+    finishReason: null,
+    toolsCalled: [],
+    traceId: traceIdOf(traceparent) ?? null,
+    spans: null,
+  };
+}
+
+/** A run that this process takes, while the commit is not yet known. */
+type HeldRun = BegunRun & { startedAt: Date | null };
+
+/** The columns that the execution of a queued run needs. */
+const WORK_COLUMNS = {
+  ...EVENT_COLUMNS,
+  botId: true,
+  environment: true,
+  kind: true,
+  channel: true,
+  input: true,
+  context: true,
+  outputSchema: true,
+  traceparent: true,
+  createdAt: true,
+  attempt: true,
+} satisfies Prisma.RunSelect;
+
+/** A queued run that this process has taken. */
+export type TakenRun = Pick<
+  Run,
+  'environment' | 'kind' | 'channel' | 'input' | 'context' | 'outputSchema' | 'createdAt'
+> & {
+  begun: BegunRun;
+  clock: RunClock;
+  accountId: string;
+  traceparent: string | null;
+  /** The stored events of earlier attempts: clients may have read them. */
+  earlier: RunEvent[];
+};
+
+/**
+ * The queue of background runs. It has no separate table: a run with the status `QUEUED` is in the queue. One process
+ * at a time executes a run. If that process dies, the next attempt follows after a delay, up to `MAX_ATTEMPTS`
+ * (`recovery.ts`). `scheduler.ts` chooses the next run.
+ */
+export type Queue = {
+  /**
+   * Claims the idempotency key, if any, and enqueues the run.
+   *
+   * @returns the run's id, or that another request has the key.
+   * @throws GatewayError `rate_limit_exceeded` if the account has as many queued runs as its plan allows.
+   */
+  enqueue(
+    run: QueuedRun,
+    claim?: Claim,
+  ): Promise<{ kind: 'enqueued'; id: string } | { kind: 'keyTaken' }>;
+  /** Takes the next run. @returns `undefined` if no run may start in this process now. */
+  take(options?: TakeOptions): Promise<TakenRun | undefined>;
+  /**
+   * Requeues a run during shutdown. It does not count as an attempt.
+   *
+   * @returns whether the run is queued again. False if it is being cancelled or this attempt no longer owns it.
+   */
+  requeue(run: BegunRun, record: EventRecord): Promise<boolean>;
+  /**
+   * Releases a run that was taken but could not start. After a `GatewayError` or its last attempt the run fails;
+   * otherwise it loses its owner, and recovery requeues it.
+   */
+  release(run: BegunRun, reason: unknown): Promise<void>;
+};
+
+/** Notifies workers that a run was enqueued or that a slot is free. */
+export const QUEUE_CHANNEL = 'queue';
+/** The attempts that a background run has. Limits how many processes a run can crash. */
+export const MAX_ATTEMPTS = 3;
+const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
+
+export function createQueue({
+  prisma,
+  sql,
+  owner,
+  pubsub,
+  notify,
+  observer = UNOBSERVED,
+  log,
+}: Pick<Database, 'prisma' | 'sql'> & {
+  owner: Pick<Owner, 'id'>;
+  pubsub: PubSub;
+  notify: NotifyOfRun;
+  observer?: Observer;
+  log: Log;
+}): Queue {
+  const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
+
+  const begin = createBegin({ prisma, sql, owner, observer, log });
+  const scheduler = createScheduler();
+  const quota = createQueueQuota({ prisma });
+
+  /** Takes a run. If the outcome of the commit is unknown, releases the run to recovery. */
+  const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
+    await using transaction = await openTransaction(prisma, TRANSACTION);
+    const { tx, commit } = transaction;
+    const ownerId = owner.id();
+    const next = await scheduler.take(tx, ownerId, options);
+    if (next === undefined) return undefined;
+    const { id, accountId } = next;
+    const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
+    const { botId, attempt, events, ...rest } = row;
+    const begun = { id, botId, ownerId, attempt };
+    await compensateOnUnknown(commit(), () => releaseHeld({ ...begun, startedAt: row.startedAt }), {
+      log,
+      what: `The release of run ${id}`,
+    });
+    const earlier = events === null ? [] : readEvents(row).events;
+    const createdAt = row.createdAt.getTime();
+    // The database's clock has just set it.
+    const startedAt = row.startedAt?.getTime() ?? createdAt;
+    const clock = createRunClock({ createdAt, startedAt, answeredAt: startedAt });
+    return { ...rest, begun, clock, accountId, earlier };
+  };
+
+  /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
+  const releaseHeld = ({ startedAt, ...run }: HeldRun) =>
+    prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
+
+  const fail = async ({ id, ownerId, attempt }: BegunRun, { code, message }: GatewayError) => {
+    const failed = await prisma.$queryRaw<Pick<Run, 'kind' | 'channel'>[]>`
+      UPDATE runs SET status = 'FAILED', error_code = ${code}, error_message = ${message}, finished_at = now()
+      WHERE id = ${id} AND status = 'RUNNING' AND owner_id = ${ownerId} AND attempt = ${attempt}
+      RETURNING kind, channel`;
+    for (const labels of failed) observer.runEnded({ ...labels, status: 'FAILED' });
+  };
+
+  return {
+    async enqueue({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
+      const releasePlace = await quota.reserve(accountId, plan);
+      const traceId = traceIdOf(traceparent);
+      const outcome = await begin(
+        { ...run, traceId, onDisconnect: 'CONTINUE' },
+        { claim, queued: { accountId, traceparent, outputSchema } },
+      );
+      if (outcome.kind !== 'begun') {
+        releasePlace();
+        return { kind: 'keyTaken' };
+      }
+      const { id } = outcome.begun;
+      notify(outcome.begun, { isNew: true });
+      wake();
+      return { kind: 'enqueued', id };
+    },
+
+    async take(options = { fullAccounts: [], takesRetries: true }) {
+      // The queue is empty most of the time, and this query costs less than a transaction.
+      const waiting = await prisma.$queryRaw<unknown[]>`
+        SELECT 1 FROM runs WHERE status = 'QUEUED' LIMIT 1`;
+      const taken = waiting.length > 0 ? await takeNext(options) : undefined;
+      if (taken) notify(taken.begun);
+      return taken;
+    },
+
+    async requeue(run, record) {
+      const { count } = await prisma.run.updateMany({
+        where: { ...stillOf(run), cancelRequested: false },
+        data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
+      });
+      if (count === 0) return false;
+      notify(run);
+      wake();
+      return true;
+    },
+
+    async release(run, reason) {
+      const isLast = reason instanceof GatewayError || run.attempt >= MAX_ATTEMPTS;
+      await (isLast ? fail(run, toGatewayError(reason)) : disown(prisma, run));
+      notify(run);
+    },
+  };
+}

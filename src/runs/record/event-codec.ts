@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { type ErrorCode, readErrorCode } from '../../errors/errors.ts';
+import type { Prisma, Run } from '../../generated/prisma/client.ts';
+import { isJsonObject } from '../../text/json.ts';
+import { type EndEvent, latestOf, type RunEvent } from './events.ts';
+
+/**
+ * The events of a run as its row stores them. A `TextDelta` of the last attempt is the offset in `response` at which it
+ * ends; deltas of earlier attempts are stored in full, because `response` does not contain them. The terminal event is
+ * not stored: the row's other columns hold it. `eventTimes` has the time of each event, in milliseconds since the
+ * creation of the run, or `UNKNOWN`.
+ */
+export type EventRecord = {
+  response: string;
+  events: Prisma.InputJsonValue[];
+  eventTimes: number[];
+};
+
+/** The time of an event that an earlier version of Parley stored. */
+const UNKNOWN = -1;
+
+/**
+ * Encodes the events of a run, without a terminal event.
+ *
+ * @param createdAt the time of the run's creation, in milliseconds since 1970.
+ */
+export function recordEvents(events: readonly RunEvent[], createdAt: number): EventRecord {
+  let response = '';
+  const beginning = events.findLastIndex(({ type }) => type === 'RunStarted');
+  const recorded = events.map((event, index) => {
+    if (event.type === 'TextDelta' && index > beginning) {
+      response += event.delta;
+      return response.length;
+    }
+    const { seq: _, at: __, ...rest } = event;
+    return rest;
+  });
+  const eventTimes = events.map(({ at }) => (at === null ? UNKNOWN : Math.max(at - createdAt, 0)));
+  return { response, events: recorded, eventTimes };
+}
+
+/** The columns that `readEvents` needs. */
+export const EVENT_COLUMNS = {
+  id: true,
+  sessionId: true,
+  status: true,
+  createdAt: true,
+  startedAt: true,
+  finishedAt: true,
+  response: true,
+  output: true,
+  events: true,
+  eventTimes: true,
+  errorCode: true,
+  errorMessage: true,
+  latencyMs: true,
+  promptTokens: true,
+  completionTokens: true,
+  toolsCalled: true,
+} satisfies Prisma.RunSelect;
+
+export type EventRow = Pick<Run, keyof typeof EVENT_COLUMNS>;
+
+const recordedEvents = z.array(
+  z.union([
+    z.int(),
+    z.object({
+      type: z.literal('RunStarted'),
+      runId: z.string(),
+      sessionId: z.string().nullable(),
+    }),
+    z.object({ type: z.literal('TextDelta'), delta: z.string() }),
+    z.object({ type: z.literal('ToolStarted'), name: z.string(), callId: z.string() }),
+    z.object({
+      type: z.literal('ToolFinished'),
+      name: z.string(),
+      callId: z.string(),
+      failed: z.boolean(),
+      durationMs: z.int(),
+    }),
+  ]),
+);
+
+/**
+ * Decodes a run's stored events, and its terminal event if the run is finished. A run whose text was erased has only
+ * `RunStarted` and its terminal event. A run that never started has no `RunStarted`. If no times were stored with the
+ * events, the terminal event has none either.
+ */
+export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
+  const text = row.response ?? '';
+  if (row.events === null) {
+    const { id: runId, sessionId, startedAt } = row;
+    const at = startedAt?.getTime() ?? null;
+    const events: RunEvent[] = startedAt
+      ? [{ seq: 1, at, type: 'RunStarted', runId, sessionId }]
+      : [];
+    return { events, end: endOf(row, events) };
+  }
+  let position = 0;
+  const events = recordedEvents.parse(row.events).map((event, index): RunEvent => {
+    const time = row.eventTimes[index] ?? UNKNOWN;
+    const place = { seq: index + 1, at: time === UNKNOWN ? null : row.createdAt.getTime() + time };
+    if (typeof event !== 'number') return { ...place, ...event };
+    const delta = text.slice(position, event);
+    position = event;
+    return { ...place, type: 'TextDelta', delta };
+  });
+  return { events, end: endOf(row, events) };
+}
+
+function endOf(row: EventRow, events: RunEvent[]): EndEvent | undefined {
+  const seq = events.length + 1;
+  const isTimed = events.length === 0 || events.some(({ at }) => at !== null);
+  const at =
+    isTimed && row.finishedAt ? Math.max(row.finishedAt.getTime(), latestOf(events)) : null;
+  const { id: runId, status, promptTokens, completionTokens, toolsCalled } = row;
+  const latencyMs = row.latencyMs ?? 0;
+  const tokensUsed = promptTokens + completionTokens;
+  switch (status) {
+    case 'QUEUED':
+    case 'RUNNING':
+      return undefined;
+    case 'COMPLETED': {
+      const output = isJsonObject(row.output) ? { output: row.output } : {};
+      return { seq, at, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled, ...output };
+    }
+    case 'CANCELLED':
+      return { seq, at, type: 'ChatCancelled', runId, latencyMs, tokensUsed };
+    case 'FAILED': {
+      const code: ErrorCode = readErrorCode(row.errorCode ?? '');
+      const message = row.errorMessage ?? 'The run failed.';
+      return { seq, at, type: 'ChatFailed', runId, latencyMs, code, message };
+    }
+  }
+}
