@@ -1,4 +1,4 @@
-import { startPeriodic } from '../async/periodic.ts';
+import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
 import type { Log } from '../observability/log.ts';
 import type { BegunRun } from '../runs/life/begin.ts';
 import type { Runs } from '../runs/life/runs.ts';
@@ -6,20 +6,32 @@ import { recordEvents } from '../runs/record/event-codec.ts';
 import type { EventLog } from '../runs/record/events.ts';
 import type { Trace } from '../runs/trace/trace.ts';
 
+/** The checkpoints of one run. Their disposal waits for a write in progress. */
+export type Checkpoints = AsyncDisposable & {
+  /** Whether a checkpoint may have been stored. */
+  readonly hasProgress: boolean;
+};
+
 /**
- * Stores a running run's events and spans at intervals, so that other processes can stream them and a crash loses
- * little. Its disposal waits for a write in progress.
+ * Appends a running run's events and spans to its stored progress at intervals, so that other processes can stream them
+ * and a crash loses little. The interval grows with the answer, from 250 ms to 1 second. One timer serves all runs of the
+ * process, and runs that are due at the same time share a statement.
  */
 export type KeepCheckpoints = (run: {
   begun: BegunRun;
   /** In milliseconds since 1970. */
   createdAt: number;
   events: EventLog;
-  trace: Trace;
-}) => AsyncDisposable;
+  trace: Pick<Trace, 'interrupted' | 'changes'>;
+}) => Checkpoints;
 
-/** The longest delay between an event and its checkpoint. */
+/** The time between two looks for runs whose checkpoint is due. */
+const TICK_MS = 125;
+/** The shortest and the longest time between two checkpoints of a run. */
 const CHECKPOINT_MS = 250;
+const MAX_CHECKPOINT_MS = 1_000;
+/** How much an event of the run lengthens that time. */
+const MS_PER_EVENT = 2.5;
 /** The pause after a checkpoint, as a multiple of the duration of its write. Limits the load of slow writes. */
 const CHECKPOINT_REST = 4;
 
@@ -27,32 +39,63 @@ export function createCheckpoints({
   runs,
   log,
 }: {
-  runs: Pick<Runs, 'checkpoint'>;
+  runs: Pick<Runs, 'progress'>;
   log: Log;
 }): KeepCheckpoints {
-  return ({ begun, createdAt, events, trace }) => {
-    let stored = 0;
-    let restUntil = 0;
-    const store = async () => {
+  /** Stores what is new of each active run, if that is due. */
+  const active = new Set<() => void>();
+  let ticker: PeriodicTask | undefined;
+
+  const tick = () => {
+    for (const store of active) store();
+    if (active.size > 0) return;
+    void ticker?.[Symbol.asyncDispose]();
+    ticker = undefined;
+  };
+
+  return ({ begun, createdAt, events: { events }, trace }) => {
+    /** How many events are stored, or were in the log before this attempt. */
+    let stored = events.findLastIndex(({ type }) => type === 'RunStarted');
+    let storedChanges = 0;
+    let dueAt = performance.now() + CHECKPOINT_MS;
+    let writing: Promise<void> | undefined;
+    let hasProgress = false;
+
+    const write = async () => {
       const startedAt = performance.now();
-      if (events.events.length === stored || startedAt < restUntil) return;
-      const length = events.events.length;
+      const [length, changes] = [events.length, trace.changes()];
+      hasProgress = true;
       try {
-        await runs.checkpoint(begun, {
-          ...recordEvents(events.events, createdAt),
-          spans: trace.interrupted(),
+        await runs.progress(begun, {
+          fromSeq: stored + 1,
+          ...recordEvents(events.slice(stored), createdAt),
+          spans: changes === storedChanges ? undefined : trace.interrupted(),
         });
-        stored = length;
-      } finally {
-        const endedAt = performance.now();
-        restUntil = endedAt + (endedAt - startedAt) * CHECKPOINT_REST;
+        [stored, storedChanges] = [length, changes];
+      } catch (err) {
+        log.error({ runId: begun.id, err }, 'Run checkpoint failed. It will be retried.');
       }
+      const tookMs = performance.now() - startedAt;
+      const everyMs = Math.min(CHECKPOINT_MS + length * MS_PER_EVENT, MAX_CHECKPOINT_MS);
+      dueAt = startedAt + Math.max(everyMs, tookMs * (1 + CHECKPOINT_REST));
+      writing = undefined;
     };
-    return startPeriodic(store, {
-      everyMs: CHECKPOINT_MS,
-      log,
-      what: 'Run checkpoint',
-      fields: { runId: begun.id },
-    });
+
+    const store = () => {
+      if (writing || events.length === stored || performance.now() < dueAt - TICK_MS / 2) return;
+      writing = write();
+    };
+
+    active.add(store);
+    ticker ??= startPeriodic(tick, { everyMs: TICK_MS });
+    return {
+      get hasProgress() {
+        return hasProgress;
+      },
+      async [Symbol.asyncDispose]() {
+        active.delete(store);
+        await writing;
+      },
+    };
   };
 }

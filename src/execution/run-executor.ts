@@ -110,6 +110,7 @@ export function createRunExecutor({
       model: result?.model,
       finishReason: result?.finishReason,
       prompt: keepsPrompts ? prompt : undefined,
+      hasProgress: checkpoints.hasProgress,
       ...recordEvents(events.events, createdAt),
       ...usage,
       spans: trace.finish({ ...usage, errorType }),

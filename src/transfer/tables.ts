@@ -53,6 +53,7 @@ export const STAYING_TABLES: Readonly<Record<string, string>> = {
   sign_in_codes: 'they are valid for 15 minutes',
   deleted_bots: 'the ids of bots that no account has',
   run_hours: 'computed from the runs',
+  run_progress: 'what active runs have emitted; an account that moves has none',
   owners: 'the processes of the installation',
   turn_waiters: 'messages that wait in a process',
 };

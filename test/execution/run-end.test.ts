@@ -21,6 +21,7 @@ const OUTCOME: RunOutcome = {
   tokensEstimated: false,
   toolsCalled: [],
   spans: [],
+  hasProgress: false,
   events: [],
   eventTimes: [],
 };

@@ -5,10 +5,11 @@ import { notFound } from '../../errors/errors.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { REQUEST_LIMIT_MS, retry } from '../../storage/retry.ts';
-import { EVENT_COLUMNS, readEvents } from '../record/event-codec.ts';
+import { earlierEvents, readEvents } from '../record/event-codec.ts';
 import type { ReadOptions, RunEvent } from '../record/events.ts';
 import { READ_CHANNEL, runChannel } from '../record/run-channel.ts';
 import type { ActiveRuns } from './active-runs.ts';
+import { PROGRESS_COLUMNS, readProgress } from './progress.ts';
 
 /** Streams the events of any run: active in this process, active on another replica, or finished. */
 export type Replay = {
@@ -35,6 +36,9 @@ export type Replay = {
   endOf(runId: string): Promise<number | null>;
 };
 
+/** An active run of another process, or of this one in a later attempt, with the events that were read of it. */
+type Followed = { readers: number; attempt: number; events: RunEvent[] };
+
 /** How long a stream waits for a database that does not answer. */
 const STREAM_LIMIT_MS = 60_000;
 
@@ -47,11 +51,31 @@ export function createReplay({
   activeRuns: Pick<ActiveRuns, 'find'>;
   pubsub: PubSub;
 }): Replay {
-  /** All readers of a run share one query and one decoding of its row. */
+  const followed = new Map<string, Followed>();
+
+  /** All readers of a run share one query, and decode each of its stored pieces once. */
   const readRun = createCoalesced(async (id: string) => {
-    const row = await prisma.run.findUnique({ where: { id }, select: EVENT_COLUMNS });
-    return row && { row, ...readEvents(row) };
+    const row = await prisma.run.findUnique({ where: { id }, select: PROGRESS_COLUMNS });
+    if (row?.status !== 'RUNNING') return row && { row, ...readEvents(row) };
+    const run = followed.get(id);
+    const earlier = earlierEvents(row);
+    // A process of version 0.2 stores the events of its run in the row.
+    const isKnown = run?.attempt === row.attempt && run.events.length >= earlier.length;
+    const events = await readProgress(prisma, row, isKnown ? run.events : earlier);
+    if (run) Object.assign(run, { attempt: row.attempt, events });
+    // A run has started before its first piece is stored.
+    return events.length > 0 ? { row, events, end: undefined } : { row, ...readEvents(row) };
   });
+
+  const join = (id: string) => {
+    const run = followed.get(id) ?? { readers: 0, attempt: 0, events: [] };
+    followed.set(id, run);
+    run.readers += 1;
+    return () => {
+      run.readers -= 1;
+      if (run.readers === 0) followed.delete(id);
+    };
+  };
 
   /** Follows a run by its row: its owner stores checkpoints and notifies `runChannel`. */
   async function* follow(
@@ -65,6 +89,7 @@ export function createReplay({
     const announce = () => pubsub.publish(READ_CHANNEL, runId);
     // Announces the reader as soon as the owner notifies, even while the database or the reader is slow.
     const stopAnnouncing = pubsub.subscribe(runChannel(runId), announce);
+    const leave = join(runId);
     try {
       for await (const _ of pollOnNotify(pubsub, runChannel(runId), signal)) {
         const found = await retry(() => readRun(runId), { limitMs, signal });
@@ -81,6 +106,7 @@ export function createReplay({
       if (!signal.aborted) throw error;
     } finally {
       stopAnnouncing();
+      leave();
     }
   }
 

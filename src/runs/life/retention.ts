@@ -26,8 +26,8 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired
- * idempotency records, entries of the audit log after 400 days, chats with drafts after a day, and what runs sent to the
- * model after `promptDays`. If `days` is set, also deletes runs older than that
+ * idempotency records, entries of the audit log after 400 days, chats with drafts after a day, what runs sent to the
+ * model after `promptDays`, and progress of runs that are deleted or no longer active. If `days` is set, also deletes runs older than that
  * which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
  * messages and no memory. Memory never expires. One process at a time sweeps a batch; the others skip it.
  *
@@ -90,6 +90,10 @@ export function startRetention({
       Prisma.sql`run_id`,
       Prisma.sql`run_id < ${firstIdAt('run', Date.now() - promptDays * DAY_MS)}`,
     );
+    const orphans = await prisma.$executeRaw`
+      DELETE FROM run_progress WHERE NOT EXISTS (
+        SELECT 1 FROM runs WHERE id = run_id AND status = 'RUNNING' AND runs.attempt = run_progress.attempt)`;
+    if (orphans > 0) log.warn({ orphans }, 'Deleted stored progress of runs that are not active.');
     if (days === undefined) return;
     const before = Prisma.sql`now() - make_interval(days => ${days}::int)`;
     await sweepTable(

@@ -16,7 +16,8 @@ import type { PromptRecord } from '../record/prompt-record.ts';
 import { runChannel } from '../record/run-channel.ts';
 import type { StoredSpan } from '../record/spans.ts';
 import { type Begin, type BegunRun, createBegin, type NewRun, stillOf } from './begin.ts';
-import { CHECKPOINT, END } from './statements.ts';
+import type { NewPiece } from './progress.ts';
+import { END, PROGRESS } from './statements.ts';
 
 /** Characters of the message of a run's error. */
 export const MAX_ERROR_LENGTH = 500;
@@ -52,12 +53,11 @@ export type RunOutcome = {
   eventTimes: EventRecord['eventTimes'];
   /** What the run sent to the model, if it stores that. */
   prompt?: PromptRecord | undefined;
+  /** Whether the attempt may have stored pieces of its progress, which its end then deletes. */
+  hasProgress: boolean;
 };
 
-/** The events and spans of a run so far. */
-export type Checkpoint = EventRecord & Pick<RunOutcome, 'spans'>;
-
-/** Stores runs: before the work starts, at each checkpoint, and when the work is finished. */
+/** Stores runs: before the work starts, at intervals while it goes on, and when it is finished. */
 export type Runs = {
   begin: Begin;
   /**
@@ -70,8 +70,8 @@ export type Runs = {
     run: BegunRun,
     columns: Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>,
   ): Promise<{ cancelRequested: boolean }>;
-  /** Stores the run so far, for readers on other replicas and in case that this process dies. */
-  checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
+  /** Appends what the run has emitted, for readers on other replicas and in case that this process dies. */
+  progress(run: BegunRun, piece: NewPiece): Promise<void>;
   /**
    * Stores a run's outcome and the end of its session's turn in one statement. Safe to repeat when its response is
    * lost.
@@ -90,7 +90,7 @@ export type Runs = {
  */
 export type StoredEnd = { finishedAt: number } | EndEvent | 'held' | 'lost' | 'deleted';
 
-/** No repeats: the next checkpoint replaces a failed one, and the caller of `end` retries for longer than a request. */
+/** No repeats: the next piece contains a failed one, and the caller of `end` retries for longer than a request. */
 const CALLER_REPEATS = { repeats: false };
 
 export function createRuns({
@@ -109,7 +109,7 @@ export function createRuns({
   log: Log;
 }): Runs {
   const begin = createBegin({ prisma, sql, owner, observer, log });
-  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT, CALLER_REPEATS);
+  const appendAll = createBatch<NewPiece & Holder, object>(sql, PROGRESS, CALLER_REPEATS);
   const endAll = createBatch<EndEntry, { finishedAt: number }>(sql, END, {
     ...CALLER_REPEATS,
     onSend: (runs) => observer.batchSent('end', runs),
@@ -145,8 +145,8 @@ export function createRuns({
       return prisma.run.update({ where: stillOf(run), data, select });
     },
 
-    async checkpoint({ id, ownerId, attempt }, soFar) {
-      await checkpointAll(id, { ...soFar, ownerId, attempt });
+    async progress({ id, ownerId, attempt }, piece) {
+      await appendAll(id, { ...piece, ownerId, attempt });
       pubsub.publish(runChannel(id), '');
     },
 

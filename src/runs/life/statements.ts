@@ -72,12 +72,18 @@ function isStill(status: string): string {
       AND (runs.status = ${status} AND owner_id = "ownerId" AND runs.attempt = requested.attempt) IS TRUE`;
 }
 
-export const CHECKPOINT = statement(`
-  UPDATE runs SET response = requested.response, events = requested.events, event_times = "eventTimes",
-    spans = requested.spans
+/**
+ * Appends pieces of what runs have emitted. A repeat of a piece whose outcome is unknown may contain more events, so it
+ * replaces the piece.
+ */
+export const PROGRESS = statement(`
+  INSERT INTO run_progress (run_id, attempt, from_seq, response, events, event_times, spans)
+  SELECT key, requested.attempt, "fromSeq", requested.response, requested.events, "eventTimes", requested.spans
   FROM json_to_recordset($1) AS requested
-    (key text, "ownerId" text, attempt int, response text, events jsonb, "eventTimes" int[], spans jsonb)
-  WHERE ${isStill("'RUNNING'")}`);
+    (key text, "ownerId" text, attempt int, "fromSeq" int, response text, events jsonb, "eventTimes" int[], spans jsonb)
+    JOIN runs ON ${isStill("'RUNNING'")}
+  ON CONFLICT (run_id, attempt, from_seq) DO UPDATE SET
+    response = excluded.response, events = excluded.events, event_times = excluded.event_times, spans = excluded.spans`);
 
 /**
  * Stores outcomes of runs and ends of turns. Locks the sessions in the same order as `BEGIN`, to avoid deadlocks.
@@ -89,7 +95,7 @@ export const END = statement(`
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "errorDetail" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
        "tokensEstimated" boolean, "cachedTokens" int, "reasoningTokens" int, "finishReason" text, model text, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
-       "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb)
+       "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb, "hasProgress" boolean)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
     FROM requested JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
@@ -122,6 +128,8 @@ export const END = statement(`
     INSERT INTO run_prompts (run_id, prompt)
     SELECT key, prompt FROM requested JOIN ended USING (key) WHERE prompt IS NOT NULL
     ON CONFLICT (run_id) DO NOTHING
+  ), settled AS (
+    DELETE FROM run_progress WHERE run_id IN (SELECT key FROM requested JOIN ended USING (key) WHERE "hasProgress")
   )
   SELECT key, ${milliseconds('finished_at')} AS "finishedAt" FROM ended
   UNION ALL

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../text/json.ts';
 import { type BegunRun, createBegin, disown, type NewRun, stillOf } from '../life/begin.ts';
 import { createRunClock, type RunClock } from '../life/run-clock.ts';
 import type { NotifyOfRun } from '../record/changes.ts';
-import { EVENT_COLUMNS, type EventRecord, readEvents } from '../record/event-codec.ts';
+import { EVENT_COLUMNS, type EventRecord, earlierEvents } from '../record/event-codec.ts';
 import type { RunEvent } from '../record/events.ts';
 import { traceIdOf } from '../trace/trace.ts';
 import { createQueueQuota } from './queue-quota.ts';
@@ -153,13 +153,13 @@ export function createQueue({
     if (next === undefined) return undefined;
     const { id, accountId } = next;
     const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
-    const { botId, attempt, events, ...rest } = row;
+    const { botId, attempt, ...rest } = row;
     const begun = { id, botId, ownerId, attempt };
     await compensateOnUnknown(commit(), () => releaseHeld({ ...begun, startedAt: row.startedAt }), {
       log,
       what: `The release of run ${id}`,
     });
-    const earlier = events === null ? [] : readEvents(row).events;
+    const earlier = earlierEvents(row);
     const createdAt = row.createdAt.getTime();
     // The database's clock has just set it.
     const startedAt = row.startedAt?.getTime() ?? createdAt;
@@ -206,12 +206,21 @@ export function createQueue({
       return taken;
     },
 
-    async requeue(run, record) {
-      const { count } = await prisma.run.updateMany({
-        where: { ...stillOf(run), cancelRequested: false },
-        data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
-      });
-      if (count === 0) return false;
+    async requeue(run, { response, events, eventTimes }) {
+      const { id, ownerId, attempt } = run;
+      const requeued = await prisma.$queryRaw<unknown[]>`
+        WITH requeued AS (
+          UPDATE runs SET status = 'QUEUED', owner_id = NULL, attempt = attempt - 1, response = ${response},
+            events = ${JSON.stringify(events)}::jsonb, event_times = ${eventTimes}::int[]
+          WHERE id = ${id} AND status = 'RUNNING' AND owner_id = ${ownerId} AND attempt = ${attempt}
+            AND NOT cancel_requested
+          RETURNING id
+        ), settled AS (
+          -- The next attempt has the same number.
+          DELETE FROM run_progress WHERE run_id IN (SELECT id FROM requeued)
+        )
+        SELECT id FROM requeued`;
+      if (requeued.length === 0) return false;
       notify(run);
       wake();
       return true;

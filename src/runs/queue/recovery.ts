@@ -4,10 +4,13 @@ import { isOwnerless } from '../../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../observability/log.ts';
 import { type EndedRun, type Observer, UNOBSERVED } from '../../observability/observer.ts';
+import { foldProgress, HAS_PROGRESS } from '../life/progress.ts';
 import type { NotifyOfRun } from '../record/changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
 export const POLL_EVERY_MS = 2_000;
+/** The most runs that one poll finishes. */
+const BATCH = 500;
 /** The delay before the next attempt is this base to the power of the attempts so far. */
 const RETRY_SECONDS = 5;
 
@@ -38,7 +41,10 @@ export function startRecovery({
   observer?: Observer;
   log: Log;
 }): PeriodicTask {
-  const recover = () => prisma.$queryRaw<Lost[]>`
+  const find = () => prisma.$queryRaw<{ id: string; hasProgress: boolean }[]>`
+    SELECT id, ${HAS_PROGRESS} AS "hasProgress" FROM runs WHERE status = 'RUNNING' AND ${LOST} LIMIT ${BATCH}`;
+
+  const recover = (ids: string[]) => prisma.$queryRaw<Lost[]>`
     WITH lost AS (
       SELECT id, CASE
         WHEN background AND cancel_requested THEN 'CANCELLED'
@@ -46,7 +52,9 @@ export function startRecovery({
         ELSE 'FAILED'
       END AS becomes
       FROM runs
-      WHERE status = 'RUNNING' AND ${LOST}
+      WHERE id = ANY(${ids}) AND status = 'RUNNING' AND ${LOST}
+        -- The process of such a run is not dead, and the next poll finds it again.
+        AND NOT ${HAS_PROGRESS}
       FOR UPDATE SKIP LOCKED
     )
     UPDATE runs SET
@@ -59,7 +67,11 @@ export function startRecovery({
     RETURNING runs.id, bot_id AS "botId", kind, channel, status`;
 
   const poll = async () => {
-    const lost = await recover();
+    const found = await find();
+    if (found.length === 0) return;
+    for (const { id, hasProgress } of found)
+      if (hasProgress) await foldProgress({ prisma, log }, id);
+    const lost = await recover(found.map(({ id }) => id));
     for (const { kind, channel, status, ...run } of lost) {
       notify(run);
       if (status !== 'QUEUED') observer.runEnded({ kind, channel, status });

@@ -39,6 +39,25 @@ export function recordEvents(events: readonly RunEvent[], createdAt: number): Ev
   return { response, events: recorded, eventTimes };
 }
 
+/** A piece of the events of an attempt at a run. */
+export type EventPiece = Pick<EventRow, 'response' | 'events' | 'eventTimes'> & {
+  /** The number of its first event. */
+  fromSeq: number;
+};
+
+/** Decodes a piece of the events of a run. */
+export function readPiece(
+  piece: EventPiece,
+  { createdAt }: Pick<EventRow, 'createdAt'>,
+): RunEvent[] {
+  return decode(piece, createdAt, piece.fromSeq);
+}
+
+/** The stored events of the earlier attempts at an active run. */
+export function earlierEvents(row: EventRow): RunEvent[] {
+  return row.events === null ? [] : decode(row, row.createdAt, 1);
+}
+
 /** The columns that `readEvents` needs. */
 export const EVENT_COLUMNS = {
   id: true,
@@ -87,7 +106,6 @@ const recordedEvents = z.array(
  * events, the terminal event has none either.
  */
 export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
-  const text = row.response ?? '';
   if (row.events === null) {
     const { id: runId, sessionId, startedAt } = row;
     const at = startedAt?.getTime() ?? null;
@@ -96,16 +114,27 @@ export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent |
       : [];
     return { events, end: endOf(row, events) };
   }
+  const events = decode(row, row.createdAt, 1);
+  return { events, end: endOf(row, events) };
+}
+
+/** @param fromSeq the number of the first event. */
+function decode(
+  record: Pick<EventRow, 'response' | 'events' | 'eventTimes'>,
+  createdAt: Date,
+  fromSeq: number,
+): RunEvent[] {
+  const text = record.response ?? '';
   let position = 0;
-  const events = recordedEvents.parse(row.events).map((event, index): RunEvent => {
-    const time = row.eventTimes[index] ?? UNKNOWN;
-    const place = { seq: index + 1, at: time === UNKNOWN ? null : row.createdAt.getTime() + time };
+  return recordedEvents.parse(record.events).map((event, index): RunEvent => {
+    const time = record.eventTimes[index] ?? UNKNOWN;
+    const at = time === UNKNOWN ? null : createdAt.getTime() + time;
+    const place = { seq: fromSeq + index, at };
     if (typeof event !== 'number') return { ...place, ...event };
     const delta = text.slice(position, event);
     position = event;
     return { ...place, type: 'TextDelta', delta };
   });
-  return { events, end: endOf(row, events) };
 }
 
 function endOf(row: EventRow, events: RunEvent[]): EndEvent | undefined {

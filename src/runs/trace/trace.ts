@@ -42,6 +42,8 @@ export type Span = {
 export type Trace = Omit<Span, 'end'> & {
   /** 32 hex digits. */
   id: string;
+  /** Grows whenever a span starts or ends. */
+  changes(): number;
   /** All spans so far. Open spans are marked as interrupted, for the case that the process dies. */
   interrupted(): StoredSpan[];
   /**
@@ -133,6 +135,7 @@ export function createTracing({
       return {
         ...whole,
         id: spans[0]?.spanContext().traceId ?? '',
+        changes: () => spans.reduce((sum, { ended }) => sum + (ended ? 2 : 1), 0),
         interrupted: () =>
           spans.map((span) => {
             const stored = toStoredSpan(span);

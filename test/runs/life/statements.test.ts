@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { BEGIN, CHECKPOINT, END } from '../../../src/runs/life/statements.ts';
+import { BEGIN, END, PROGRESS } from '../../../src/runs/life/statements.ts';
 import { setLocal } from '../../../src/storage/set-local.ts';
 import { BY_INDEX, statement } from '../../../src/storage/sql.ts';
 import { makeId } from '../../../src/text/ids.ts';
@@ -57,7 +57,7 @@ describe('the statements of every chat', () => {
   // A connection keeps its plans while tables grow.
   test.each([
     ['begins a run', BEGIN],
-    ['stores a checkpoint', CHECKPOINT],
+    ['stores a checkpoint', PROGRESS],
     ['ends a run', END],
   ])(
     'scan no whole table, even if planned for empty tables: the one that %s',
@@ -83,7 +83,7 @@ describe('the statements of every chat', () => {
 
     test.each([
       ['begins a run', BEGIN, ['runs_pkey']],
-      ['stores a checkpoint', CHECKPOINT, ['runs_pkey']],
+      ['stores a checkpoint', PROGRESS, ['runs_pkey']],
       ['ends a run', END, ['runs_pkey']],
     ])('find a run by its id: the one that %s', async (_what, { text }, indexes) => {
       const scans = await scansOf(text, parameters);
