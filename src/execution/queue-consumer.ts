@@ -36,12 +36,10 @@ export function startQueueConsumer({
   const closed = new AbortController();
   const active = new Set<TakenRun>();
 
-  /** An account holds at most as many slots as are free: 10 when it is alone, so that the next account finds one. */
-  const fullAccounts = () => {
-    const free = SLOTS - active.size;
-    const byAccount = Map.groupBy(active, ({ accountId }) => accountId);
-    return [...byAccount].flatMap(([id, runs]) => (runs.length < free ? [] : [id]));
-  };
+  const held = () =>
+    new Map(
+      [...Map.groupBy(active, ({ accountId }) => accountId)].map(([id, runs]) => [id, runs.length]),
+    );
 
   /** A retried run may have crashed its last process, so at most one retry is active here. */
   const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
@@ -83,25 +81,28 @@ export function startQueueConsumer({
     }
   };
 
-  /** @returns whether it took a run. */
+  /** Takes as many runs as have a place. @returns whether it took any. */
   const takeNext = async (): Promise<boolean> => {
-    const slot = activeRuns.acquireSlot();
-    const options = { fullAccounts: fullAccounts(), takesRetries: takesRetries() };
-    const run = await queue.take(options).catch((error) => {
-      slot.release();
+    const slots = Array.from({ length: SLOTS - active.size }, () => activeRuns.acquireSlot());
+    const options = { free: slots.length, held: held(), takesRetries: takesRetries() };
+    const taken = await queue.take(options).catch((error) => {
+      for (const slot of slots) slot.release();
       throw error;
     });
-    if (run === undefined) {
-      slot.release();
-      return false;
+    for (const [index, slot] of slots.entries()) {
+      const run = taken[index];
+      if (!run) {
+        slot.release();
+        continue;
+      }
+      active.add(run);
+      void execute(slot, run).finally(() => {
+        active.delete(run);
+        // This frees one of the account's slots: another process may hold back only runs of this account.
+        pubsub.publish(QUEUE_CHANNEL, '');
+      });
     }
-    active.add(run);
-    void execute(slot, run).finally(() => {
-      active.delete(run);
-      // This frees one of the account's slots: another process may hold back only runs of this account.
-      pubsub.publish(QUEUE_CHANNEL, '');
-    });
-    return true;
+    return taken.length > 0;
   };
 
   const watch = async () => {

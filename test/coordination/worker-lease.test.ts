@@ -274,7 +274,7 @@ describe('a run of a dead process', () => {
       await untilWaiting(prisma, 1);
       const second = startRecovery({ prisma, pubsub, notify, log });
       const queue = createQueue({ prisma, sql, owner, pubsub, notify, log });
-      const take = async () => (await queue.take())?.begun.id;
+      const take = async () => (await queue.take())[0]?.begun.id;
       await expect.poll(take).toBe(other.id);
       await unblock();
       await expect.poll(take).toBe(slow.id);

@@ -1,7 +1,6 @@
 import type { PubSub } from '../../coordination/pubsub.ts';
 import type { Owner } from '../../coordination/worker-lease.ts';
 import type { ErrorCode } from '../../errors/errors.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Observer, UNOBSERVED } from '../../observability/observer.ts';
 import type { HistoryMessage, TurnEnd } from '../../sessions/history.ts';
@@ -15,9 +14,9 @@ import type { EndEvent } from '../record/events.ts';
 import type { PromptRecord } from '../record/prompt-record.ts';
 import { runChannel } from '../record/run-channel.ts';
 import type { StoredSpan } from '../record/spans.ts';
-import { type Begin, type BegunRun, createBegin, type NewRun, stillOf } from './begin.ts';
+import { type Begin, type BegunRun, createBegin, type NewRun } from './begin.ts';
 import type { NewPiece } from './progress.ts';
-import { END, PROGRESS } from './statements.ts';
+import { END, PROGRESS, RESUME } from './statements.ts';
 
 /** Characters of the message of a run's error. */
 export const MAX_ERROR_LENGTH = 500;
@@ -57,6 +56,9 @@ export type RunOutcome = {
   hasProgress: boolean;
 };
 
+/** What an attempt at a queued run knows at its start. */
+type ResumedColumns = Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>;
+
 /** Stores runs: before the work starts, at intervals while it goes on, and when it is finished. */
 export type Runs = {
   begin: Begin;
@@ -66,10 +68,7 @@ export type Runs = {
    * @returns whether the run was cancelled before.
    * @throws an error if the attempt no longer owns the run.
    */
-  resume(
-    run: BegunRun,
-    columns: Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>,
-  ): Promise<{ cancelRequested: boolean }>;
+  resume(run: BegunRun, columns: ResumedColumns): Promise<{ cancelRequested: boolean }>;
   /** Appends what the run has emitted, for readers on other replicas and in case that this process dies. */
   progress(run: BegunRun, piece: NewPiece): Promise<void>;
   /**
@@ -109,6 +108,7 @@ export function createRuns({
   log: Log;
 }): Runs {
   const begin = createBegin({ prisma, sql, owner, observer, log });
+  const resumeAll = createBatch<ResumedColumns & Holder, { cancelRequested: boolean }>(sql, RESUME);
   const appendAll = createBatch<NewPiece & Holder, object>(sql, PROGRESS, CALLER_REPEATS);
   const endAll = createBatch<EndEntry, { finishedAt: number }>(sql, END, {
     ...CALLER_REPEATS,
@@ -138,11 +138,10 @@ export function createRuns({
       return outcome;
     },
 
-    async resume(run, columns) {
-      // The stored spans belong to an earlier attempt, which has another trace.
-      const data = { ...columns, spans: Prisma.DbNull };
-      const select = { cancelRequested: true } as const;
-      return prisma.run.update({ where: stillOf(run), data, select });
+    async resume({ id, ownerId, attempt }, columns) {
+      const [resumed] = await resumeAll(id, { ...columns, ownerId, attempt });
+      if (!resumed) throw new Error('The attempt no longer owns the run.');
+      return resumed;
     },
 
     async progress({ id, ownerId, attempt }, piece) {

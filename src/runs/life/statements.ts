@@ -72,6 +72,15 @@ function isStill(status: string): string {
       AND (runs.status = ${status} AND owner_id = "ownerId" AND runs.attempt = requested.attempt) IS TRUE`;
 }
 
+/** Stores what an attempt at a queued run knows at its start. The stored spans belong to an earlier attempt. */
+export const RESUME = statement(`
+  UPDATE runs SET deployment_id = "deploymentId", model = requested.model, trace_id = "traceId",
+    session_id = "sessionId", spans = NULL
+  FROM json_to_recordset($1) AS requested
+    (key text, "ownerId" text, attempt int, "deploymentId" text, model text, "traceId" text, "sessionId" text)
+  WHERE ${isStill("'RUNNING'")}
+  RETURNING key, cancel_requested AS "cancelRequested"`);
+
 /**
  * Appends pieces of what runs have emitted. A repeat of a piece whose outcome is unknown may contain more events, so it
  * replaces the piece.

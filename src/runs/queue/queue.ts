@@ -102,8 +102,8 @@ export type Queue = {
     run: QueuedRun,
     claim?: Claim,
   ): Promise<{ kind: 'enqueued'; id: string } | { kind: 'keyTaken' }>;
-  /** Takes the next run. @returns `undefined` if no run may start in this process now. */
-  take(options?: TakeOptions): Promise<TakenRun | undefined>;
+  /** Takes the next runs, one by default. @returns none if no run may start in this process now. */
+  take(options?: TakeOptions): Promise<TakenRun[]>;
   /**
    * Requeues a run during shutdown. It does not count as an attempt.
    *
@@ -144,27 +144,27 @@ export function createQueue({
   const scheduler = createScheduler();
   const quota = createQueueQuota({ prisma });
 
-  /** Takes a run. If the outcome of the commit is unknown, releases the run to recovery. */
-  const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
+  /** Takes runs. If the outcome of the commit is unknown, releases them to recovery. */
+  const takeNext = async (options: TakeOptions): Promise<TakenRun[]> => {
     await using transaction = await openTransaction(prisma, TRANSACTION);
     const { tx, commit } = transaction;
     const ownerId = owner.id();
-    const next = await scheduler.take(tx, ownerId, options);
-    if (next === undefined) return undefined;
-    const { id, accountId } = next;
-    const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
-    const { botId, attempt, ...rest } = row;
-    const begun = { id, botId, ownerId, attempt };
-    await compensateOnUnknown(commit(), () => releaseHeld({ ...begun, startedAt: row.startedAt }), {
-      log,
-      what: `The release of run ${id}`,
+    const chosen = await scheduler.take(tx, ownerId, options);
+    if (chosen.length === 0) return [];
+    const where = { id: { in: chosen.map(({ id }) => id) } };
+    const rows = await tx.run.findMany({ where, select: WORK_COLUMNS });
+    const held = rows.map(({ id, botId, attempt, startedAt }): HeldRun => {
+      return { id, botId, ownerId, attempt, startedAt };
     });
-    const earlier = earlierEvents(row);
-    const createdAt = row.createdAt.getTime();
-    // The database's clock has just set it.
-    const startedAt = row.startedAt?.getTime() ?? createdAt;
-    const clock = createRunClock({ createdAt, startedAt, answeredAt: startedAt });
-    return { ...rest, begun, clock, accountId, earlier };
+    await compensateOnUnknown(commit(), () => Promise.all(held.map(releaseHeld)), {
+      log,
+      what: 'The release of queued runs',
+    });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return chosen.flatMap(({ id, accountId }) => {
+      const row = byId.get(id);
+      return row ? [takenRun(row, ownerId, accountId)] : [];
+    });
   };
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
@@ -197,12 +197,12 @@ export function createQueue({
       return { kind: 'enqueued', id };
     },
 
-    async take(options = { fullAccounts: [], takesRetries: true }) {
+    async take(options = { free: 1, held: new Map(), takesRetries: true }) {
       // The queue is empty most of the time, and this query costs less than a transaction.
       const waiting = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE status = 'QUEUED' LIMIT 1`;
-      const taken = waiting.length > 0 ? await takeNext(options) : undefined;
-      if (taken) notify(taken.begun);
+      const taken = waiting.length > 0 ? await takeNext(options) : [];
+      for (const { begun } of taken) notify(begun);
       return taken;
     },
 
@@ -232,4 +232,17 @@ export function createQueue({
       notify(run);
     },
   };
+}
+
+function takenRun(
+  { id, botId, attempt, ...row }: Prisma.RunGetPayload<{ select: typeof WORK_COLUMNS }>,
+  ownerId: string,
+  accountId: string,
+): TakenRun {
+  const createdAt = row.createdAt.getTime();
+  // The database's clock has just set it.
+  const startedAt = row.startedAt?.getTime() ?? createdAt;
+  const clock = createRunClock({ createdAt, startedAt, answeredAt: startedAt });
+  const begun = { id, botId, ownerId, attempt };
+  return { ...row, begun, clock, accountId, earlier: earlierEvents({ id, ...row }) };
 }

@@ -2,29 +2,29 @@ import { LRUCache } from 'lru-cache';
 import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
 import { type Plan, Prisma } from '../../generated/prisma/client.ts';
 
-/** The limits of the process that takes a run. */
+/** The limits of the process that takes runs. */
 export type TakeOptions = {
-  /** Accounts whose runs must not start in this process now. */
-  fullAccounts: readonly string[];
+  /** The most runs to take. */
+  free: number;
+  /**
+   * The background runs of each account that this process executes. An account with as many as are still free gets no
+   * further one here, so that other accounts find a place.
+   */
+  held: ReadonlyMap<string, number>;
   /** Whether a run whose process died in an earlier attempt may start in this process. */
   takesRetries: boolean;
 };
 
-/** Chooses the next queued run and assigns it to an owner. */
+/** Chooses the next queued runs and assigns them to an owner. */
 export type Scheduler = {
   /**
-   * Takes a run of the account with the fewest active background runs, round-robin among equal accounts. Within an
-   * account, takes the oldest run of each bot, round-robin. A run whose process died has priority once its delay has
-   * passed, one per account at a time. No account exceeds its plan's `backgroundRuns` limit.
+   * Takes runs one after the other: each from the account with the fewest active background runs, round-robin among equal
+   * accounts. Within an account, takes the oldest run of each bot, round-robin. A run whose process died has priority
+   * once its delay has passed, one per account at a time. No account exceeds its plan's `backgroundRuns` limit.
    *
    * @param tx gets a lock that lets one process choose at a time, so that it sees all active runs. Keep it short.
-   * @returns `undefined` if no run may start.
    */
-  take(
-    tx: Prisma.TransactionClient,
-    ownerId: string,
-    options: TakeOptions,
-  ): Promise<{ id: string; accountId: string } | undefined>;
+  take(tx: Prisma.TransactionClient, ownerId: string, options: TakeOptions): Promise<Taken[]>;
 };
 
 /** The queue's advisory lock: "prlq" in ASCII. */
@@ -34,7 +34,8 @@ const MAX_CURSORS = 1_000;
 
 const FIRST_ATTEMPT = Prisma.sql`status = 'QUEUED' AND attempt = 0`;
 
-type Active = { accountId: string; plan: Plan; count: number; hasRetry: boolean };
+type Account = { accountId: string; plan: Plan };
+type Active = Account & { count: number; hasRetry: boolean };
 type Taken = { id: string; accountId: string; botId: string };
 
 export function createScheduler(): Scheduler {
@@ -68,56 +69,79 @@ export function createScheduler(): Scheduler {
   const oldestOf = (accountId: string, after: string) => Prisma.sql`
     ${FIRST_ATTEMPT} AND account_id = ${accountId} AND bot_id > ${after} ORDER BY bot_id, id`;
 
-  /** A loose index scan: one step per account, regardless of the number of its queued runs. */
-  const nextAccount = async (
-    tx: Prisma.TransactionClient,
-    fullAccounts: string[],
-    active: Active[],
-  ) => {
+  /** A loose index scan: one step per account, regardless of the number of its queued runs. Those to serve first come first. */
+  const findWaiting = (tx: Prisma.TransactionClient, active: Active[], limit: number) => {
     const counts = Object.fromEntries(active.map(({ accountId, count }) => [accountId, count]));
-    const [next] = await tx.$queryRaw<{ accountId: string }[]>`
+    return tx.$queryRaw<Account[]>`
       WITH RECURSIVE waiting AS (
         SELECT min(account_id) AS account_id FROM runs WHERE ${FIRST_ATTEMPT}
         UNION ALL
         SELECT (SELECT min(account_id) FROM runs WHERE ${FIRST_ATTEMPT} AND account_id > waiting.account_id)
         FROM waiting WHERE account_id IS NOT NULL
       )
-      SELECT account_id AS "accountId" FROM waiting
-      WHERE account_id IS NOT NULL AND account_id <> ALL(${fullAccounts})
+      SELECT account_id AS "accountId", plan FROM waiting JOIN accounts ON accounts.id = account_id
       ORDER BY COALESCE((${JSON.stringify(counts)}::jsonb ->> account_id)::int, 0),
         account_id <= ${lastAccount}, account_id
-      LIMIT 1`;
-    return next?.accountId;
+      LIMIT ${limit}`;
   };
 
   return {
-    async take(tx, ownerId, { fullAccounts, takesRetries }) {
+    async take(tx, ownerId, { free, held, takesRetries }) {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
       const active = await findActive(tx);
-      const idsOf = (those: Active[]) => those.map(({ accountId }) => accountId);
-      const full = [
-        ...fullAccounts,
-        ...idsOf(
-          active.filter(({ plan, count }) => count >= CONCURRENCY_LIMITS[plan].backgroundRuns),
-        ),
-      ];
+      const counts = new Map(active.map(({ accountId, count }) => [accountId, count]));
+      const here = new Map(held);
+      const taken: Taken[] = [];
+
+      const isFull = ({ accountId, plan }: Account) =>
+        (counts.get(accountId) ?? 0) >= CONCURRENCY_LIMITS[plan].backgroundRuns ||
+        (here.get(accountId) ?? 0) >= free - taken.length;
+
+      const add = (run: Taken) => {
+        for (const map of [counts, here]) map.set(run.accountId, (map.get(run.accountId) ?? 0) + 1);
+        taken.push(run);
+      };
+
       if (takesRetries) {
-        const retrying = idsOf(active.filter(({ hasRetry }) => hasRetry));
-        const retry = await begin(tx, ownerId, retryOf([...full, ...retrying]));
-        if (retry) return retry;
+        const refused = active.filter((account) => account.hasRetry || isFull(account));
+        const retry = await begin(tx, ownerId, retryOf(refused.map(({ accountId }) => accountId)));
+        if (retry) add(retry);
       }
-      for (;;) {
-        const accountId = await nextAccount(tx, full, active);
-        if (accountId === undefined) return undefined;
-        const after = lastBots.get(accountId) ?? '';
-        const taken = await begin(tx, ownerId, oldestOf(accountId, after), oldestOf(accountId, ''));
-        if (taken) {
+      // A full account does not hide one that waits behind it.
+      const full = active.filter(isFull).length;
+      const waiting = new Set(await findWaiting(tx, active, full + 2 * free));
+      /** The account with the fewest active runs; among equal ones, the one that is next after the last served. */
+      const nextAccount = () => {
+        const distance = ({ accountId }: Account) =>
+          [counts.get(accountId) ?? 0, accountId <= lastAccount ? 1 : 0, accountId] as const;
+        return [...waiting]
+          .filter((account) => !isFull(account))
+          .reduce<Account | undefined>(
+            (best, one) => (best && !isBefore(distance(one), distance(best)) ? best : one),
+            undefined,
+          );
+      };
+      while (taken.length < free) {
+        const next = nextAccount();
+        if (!next) break;
+        const after = lastBots.get(next.accountId) ?? '';
+        const { accountId } = next;
+        const run = await begin(tx, ownerId, oldestOf(accountId, after), oldestOf(accountId, ''));
+        if (run) {
           lastAccount = accountId;
-          lastBots.set(accountId, taken.botId);
-          return taken;
-        }
-        full.push(accountId);
+          lastBots.set(accountId, run.botId);
+          add(run);
+        } else waiting.delete(next);
       }
+      return taken;
     },
   };
+}
+
+type Rank = readonly [count: number, isServed: number, accountId: string];
+
+function isBefore(one: Rank, other: Rank): boolean {
+  const place = one.findIndex((value, index) => value !== other[index]);
+  const [mine = 0, theirs = 0] = [one[place], other[place]];
+  return place >= 0 && mine < theirs;
 }

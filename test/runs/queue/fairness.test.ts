@@ -34,7 +34,7 @@ describe('the queue', () => {
   const takeAll = async (queue: ReturnType<typeof open>, ...accountIds: string[]) => {
     const taken: { id: string; accountId: string }[] = [];
     for (;;) {
-      const run = await queue.take();
+      const [run] = await queue.take();
       if (!run) return taken;
       const { begun, accountId } = run;
       if (accountIds.includes(accountId)) taken.push({ id: begun.id, accountId });
@@ -75,6 +75,25 @@ describe('the queue', () => {
       ...Array(3).fill(few.accountId),
       ...Array(5).fill(many.accountId),
     ]);
+    await prisma.account.deleteMany({ where: { id: { in: [many.accountId, few.accountId] } } });
+  });
+
+  test('takes several runs at once as fairly as one after the other', async () => {
+    const queue = open();
+    const [many, few] = [await account('ENTERPRISE', 2), await account('PRO')];
+    for (const bot of [0, 0, 0, 0, 0, 1]) await many.add(queue, bot);
+    for (const _ of Array(3)) await few.add(queue);
+    const held = new Map([[few.accountId, 1]]);
+    const taken = await queue.take({ free: 8, held, takesRetries: true });
+    const accounts = taken.map(({ accountId }) => accountId);
+    // As many as are still free are too many for one account: it has four of eight, or with one before, three.
+    expect(accounts.filter((id) => id === many.accountId)).toHaveLength(3);
+    expect(accounts.filter((id) => id === few.accountId)).toHaveLength(2);
+    const bots = taken.flatMap(({ accountId, begun }) =>
+      accountId === many.accountId ? [many.botIds.indexOf(begun.botId)] : [],
+    );
+    expect(bots).toHaveLength(3);
+    expect(new Set(bots)).toEqual(new Set([0, 1]));
     await prisma.account.deleteMany({ where: { id: { in: [many.accountId, few.accountId] } } });
   });
 

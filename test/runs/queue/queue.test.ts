@@ -129,7 +129,8 @@ describe('the queue of runs', () => {
     });
     const enqueue = async (...run: Parameters<typeof queue.enqueue>) =>
       idOf(await queue.enqueue(...run));
-    return { ...queue, enqueue, ownerId };
+    const take = async () => (await queue.take())[0];
+    return { ...queue, enqueue, take, ownerId };
   };
 
   test('gives each run to one worker, the longest queued first', async () => {
@@ -606,7 +607,11 @@ describe('a background run', () => {
     app.upstream.script(script);
     const id = await enqueue(app, tenant, bot);
     await expect.poll(() => begun.length).toBe(1);
-    await expect.poll(async () => (await findRun(id)).response).toBe('One two ');
+    const texts = async () => {
+      const pieces = await prisma.runProgress.findMany({ where: { runId: id } });
+      return pieces.map(({ response }) => response).join('');
+    };
+    await expect.poll(texts).toBe('One two ');
     expect(await (await cancel(app, tenant, bot, id)).json()).toMatchObject({
       status: 'cancelled',
     });
