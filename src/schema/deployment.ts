@@ -165,8 +165,9 @@ builder.subscriptionField('deploymentChanged', (t) =>
     args: { botId: t.arg.id({ required: true, description: 'ID of the bot.' }) },
     subscribe: (_root, { botId }, { deploymentChanges, signal }) =>
       deploymentChanges.follow(botId, signal),
-    resolve: async (query, id, _args, { prisma }) => {
-      const deployment = await prisma.deployment.findUnique({ ...query, where: { id } });
+    resolve: async (query, { message: id, once }, _args, { prisma }) => {
+      const read = () => prisma.deployment.findUnique({ ...query, where: { id } });
+      const deployment = await once(JSON.stringify(query), read);
       if (deployment) return deployment;
       throw new GatewayError('deployment_not_found', `The deployment "${id}" no longer exists.`);
     },

@@ -57,11 +57,12 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
   ),
 );
 
-/** Yields the id of each changed run that matches the filter when the change arrives. */
+/** Yields the notice of each changed run that matches the filter when the change arrives. */
 async function* changedRuns(botId: string, filter: RunFilter, context: Context) {
   const { runChanges, runList, signal } = context;
-  for await (const id of runChanges.follow(botId, signal)) {
-    if (await runList.has(botId, filter, id)) yield id;
+  const key = JSON.stringify(filter);
+  for await (const notice of runChanges.follow(botId, signal)) {
+    if (await notice.once(key, () => runList.has(botId, filter, notice.message))) yield notice;
   }
 }
 
@@ -76,8 +77,10 @@ builder.subscriptionField('runChanged', (t) =>
       filter: t.arg({ type: RunFilterInput, description: FILTER }),
     },
     subscribe: (_root, { botId, filter }, context) => changedRuns(botId, filter ?? {}, context),
-    resolve: async (query, id, _args, { prisma }) => {
-      const run = await prisma.run.findUnique({ ...query, where: { id } });
+    resolve: async (query, { message: id, once }, _args, { prisma }) => {
+      const run = await once(JSON.stringify(query), () =>
+        prisma.run.findUnique({ ...query, where: { id } }),
+      );
       if (run) return run;
       throw new GatewayError('run_not_found', `The run "${id}" no longer exists.`);
     },

@@ -1,4 +1,4 @@
-import { latest } from '../../coordination/latest.ts';
+import { createNotices, type Notice } from '../../coordination/notices.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { runChannel } from './run-channel.ts';
 
@@ -15,19 +15,20 @@ export type NotifyOfRun = (
 export type Changes = {
   notify: NotifyOfRun;
   /**
-   * Yields the id of each of the bot's runs that changes, until the signal aborts. The subscriber reads the run itself.
-   * Several changes of one run while the subscriber is busy yield its id once.
+   * Yields a notice with the id of each of the bot's runs that changes, until the signal aborts. The subscribers read the
+   * run themselves. Several changes of one run while the subscriber is busy yield one notice.
    */
-  follow(botId: string, signal: AbortSignal): AsyncIterable<string>;
+  follow(botId: string, signal: AbortSignal): AsyncIterable<Notice>;
 };
 
 export function createChanges({ pubsub }: { pubsub: PubSub }): Changes {
+  const follow = createNotices(pubsub);
   return {
     notify({ id, botId }, { isNew = false } = {}) {
       if (!isNew) pubsub.publish(runChannel(id), '');
       pubsub.publish(channelOf(botId), id);
     },
-    follow: (botId, signal) => latest(pubsub, channelOf(botId), signal),
+    follow: (botId, signal) => follow(channelOf(botId), signal),
   };
 }
 

@@ -4,10 +4,13 @@ import {
   type ExecutionResult,
   execute,
   GraphQLError,
+  print,
 } from 'graphql';
 import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
+import { startDeadline } from '../../async/deadline.ts';
 import { yieldTurn } from '../../async/event-loop-turn.ts';
+import { isNotice } from '../../coordination/notices.ts';
 import type { GatewayError } from '../../errors/errors.ts';
 import { weighEvent } from '../../schema/admission/weight.ts';
 import { type Context, contextOfEvent } from '../../schema/context.ts';
@@ -18,6 +21,9 @@ import { createEventAllowance, type EventAllowance } from './event-allowance.ts'
 
 /** Open subscriptions of one key, or of one token's session: pages that share a key do not share slots. */
 const MAX_OF_KEY = 100;
+
+/** Time for an event that several subscriptions share. */
+const SHARED_LIMIT_MS = 30_000;
 
 /** Starts a subscription for any transport. The transport must mask the errors. */
 export type Subscribe = (
@@ -85,29 +91,52 @@ export function createSubscribe(
 
 /**
  * Creates a function that resolves an event. Events that read from the database, or select many values, count against the
- * account's allowance.
+ * account's allowance. Subscriptions of one key with the same document and variables share the result of a notice.
  * Between events other work gets its turn, so that no subscriber delays another one.
  */
 function createResolverOf(allowance: EventAllowance) {
   return (args: ExecutionArgs & { contextValue: Context }) => {
     const { schema, document, operationName, variableValues, contextValue } = args;
-    const { caller, signal } = contextValue;
+    const { caller } = contextValue;
     const { cost } = weighEvent(schema, document, operationName, variableValues);
-    const ofEvent = (rootValue: unknown) => ({
-      ...args,
-      rootValue,
-      contextValue: contextOfEvent(contextValue),
-    });
-    return async (rootValue: unknown): Promise<ExecutionResult> => {
-      const turn = yieldTurn();
-      if (turn) await turn;
-      if (cost === 0) return limitAnswer(await execute(ofEvent(rootValue)));
+    const question = questionOf(args);
+
+    const resolve = async (rootValue: unknown, signal: AbortSignal): Promise<ExecutionResult> => {
+      const event = {
+        ...args,
+        rootValue,
+        contextValue: contextOfEvent({ ...contextValue, signal }),
+      };
+      if (cost === 0) return limitAnswer(await execute(event));
       await allowance.take(caller(), cost, signal);
-      const { result, bytes } = measureAnswer(await execute(ofEvent(rootValue)));
+      const { result, bytes } = measureAnswer(await execute(event));
       allowance.spend(caller(), bytes);
       return result;
     };
+
+    return async (rootValue: unknown): Promise<ExecutionResult> => {
+      const turn = yieldTurn();
+      if (turn) await turn;
+      if (!isNotice(rootValue)) return resolve(rootValue, contextValue.signal);
+      return rootValue.once(question, async () => {
+        // The subscriber that resolves it first may leave before the others.
+        using deadline = startDeadline(SHARED_LIMIT_MS);
+        return await resolve(rootValue, deadline.signal);
+      });
+    };
   };
+}
+
+/** Identifies what a subscription asks, and who asks it. */
+function questionOf({
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: ExecutionArgs & { contextValue: Context }): string {
+  const { key, session } = contextValue.caller();
+  const text = document.loc?.source.body ?? print(document);
+  return JSON.stringify([key.id, session, operationName, variableValues, text]);
 }
 
 /**

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vites
 import { createRedisPubSub } from '../../../src/coordination/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
 import { linkRedis } from '../../helpers/redis.ts';
+import { recordStatements } from '../../helpers/statements.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -58,6 +59,43 @@ describe('runChanged', () => {
       status: 'COMPLETED',
       response: 'Hello there.',
     });
+  });
+
+  test('reads each change once for all subscribers of a key with the same question', async () => {
+    const SUBSCRIBERS = 40;
+    const received = new Map<number, Change[]>();
+    const client = createClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: tenant.headers.authorization },
+    });
+    onTestFinished(() => client.dispose());
+    const query = `subscription { changed: runChanged(botId: "${bot}", filter: { kind: CHAT }) { id status input response } }`;
+    for (let index = 0; index < SUBSCRIBERS; index += 1) {
+      const changes: Change[] = [];
+      received.set(index, changes);
+      const next = ({ data }: { data?: { changed: Change } | null }) => {
+        if (data) changes.push(data.changed);
+      };
+      client.subscribe<{ changed: Change }>(
+        { query },
+        { next, error: () => {}, complete: () => {} },
+      );
+    }
+    const all = [...received.values()];
+    await expect
+      .poll(async () => {
+        await chat();
+        return all.every(({ length }) => length > 0);
+      })
+      .toBe(true);
+    const log = recordStatements();
+    const { run_id: id } = await (await chat()).json();
+    const ends = () => all.flatMap((changes) => ofRun(changes, id).at(-1)?.status ?? []);
+    await expect.poll(ends).toEqual(all.map(() => 'COMPLETED'));
+    expect(ofRun(all[0] ?? [], id).at(-1)).toMatchObject({ input: 'Hi', response: 'Hello there.' });
+    // The run's own two, and those of two changes: the filter, the row, and its texts.
+    const about = log.texts().filter((text) => text.includes(id));
+    expect(about.length).toBeLessThan(12);
   });
 
   test('emits a run that is cancelled', async () => {
