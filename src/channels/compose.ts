@@ -22,6 +22,7 @@ import { createInbox, INBOX_CHANNEL } from './telegram/inbox.ts';
 import { startPoller } from './telegram/poller.ts';
 import { createReceive } from './telegram/receive.ts';
 import { createRegistration } from './telegram/registration.ts';
+import { createTelegramUse } from './telegram/use.ts';
 import { createWebhook } from './telegram/webhook.ts';
 
 /** Settings of the Telegram channel. */
@@ -67,7 +68,9 @@ export function createChannelConnections({
   const states = createChannelStates({ prisma, notify });
   const registered = { prisma, api, activeDeployments, registeredUrl, waitMs };
   const registration = createRegistration(registered);
-  const connecting = { prisma, registration, states, registeredUrl, waitMs, pendingMs, log };
+  const use = createTelegramUse({ prisma });
+  lifetime.defer(pubsub.subscribe(INBOX_CHANNEL, use.changed));
+  const connecting = { prisma, registration, states, use, registeredUrl, waitMs, pendingMs, log };
   const connector = createTelegramConnector(connecting);
   lifetime.onStart(() => {
     if (publicUrl && !registeredUrl)
@@ -77,7 +80,7 @@ export function createChannelConnections({
       );
     return connector.start();
   });
-  return { api, states, registration, connector };
+  return { api, states, registration, connector, use };
 }
 
 type Parts = ReturnType<typeof createChannelConnections> & {

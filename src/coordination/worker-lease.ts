@@ -32,15 +32,19 @@ const JOIN = statement(`
   INSERT INTO owners (id, heartbeat_at)
   SELECT requested.id, now() FROM json_to_record($1) AS requested (id text) RETURNING owners.id`);
 
+const IS_DEAD = `heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds'`;
+
 const BEAT = statement(`
   WITH requested AS (SELECT id FROM json_to_record($1) AS requested (id text)),
     former AS (SELECT owners.id, heartbeat_at FROM owners JOIN requested ON owners.id = requested.id)
   UPDATE owners SET heartbeat_at = now() FROM former WHERE owners.id = former.id
-  RETURNING (extract(epoch FROM now() - former.heartbeat_at) * 1000)::float8 AS "silentMs"`);
+  RETURNING (extract(epoch FROM now() - former.heartbeat_at) * 1000)::float8 AS "silentMs", EXISTS (
+    SELECT 1 FROM owners AS other WHERE other.id <> owners.id AND other.${IS_DEAD}
+  ) AS "hasDead"`);
 
 const DELETE_DEAD = statement(`
   DELETE FROM owners USING json_to_record($1) AS requested (id text)
-  WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> requested.id`);
+  WHERE ${IS_DEAD} AND owners.id <> requested.id`);
 
 /**
  * Registers this process as an owner. Each heartbeat also deletes dead owners. Heartbeats use the pool of `sql`,
@@ -68,7 +72,9 @@ export async function createOwner({
   let graceStartedAt = beatenAt - DEAD_AFTER_MS;
 
   const beat = async () => {
-    const [alive] = await sql<{ silentMs: number }>(BEAT, [JSON.stringify({ id })]);
+    const [alive] = await sql<{ silentMs: number; hasDead: boolean }>(BEAT, [
+      JSON.stringify({ id }),
+    ]);
     const now = performance.now();
     const silentMs = Math.max(now - beatenAt, alive?.silentMs ?? 0);
     if (silentMs > DEAD_AFTER_MS / 2) graceStartedAt = now;
@@ -81,7 +87,9 @@ export async function createOwner({
       onLost();
     }
     beatenAt = now;
-    if (now - graceStartedAt >= DEAD_AFTER_MS) await sql(DELETE_DEAD, [JSON.stringify({ id })]);
+    const hasDead = alive === undefined || alive.hasDead;
+    if (hasDead && now - graceStartedAt >= DEAD_AFTER_MS)
+      await sql(DELETE_DEAD, [JSON.stringify({ id })]);
   };
 
   return {

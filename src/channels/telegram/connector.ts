@@ -8,6 +8,7 @@ import type { ChannelStates } from '../states.ts';
 import { claimTelegram, replaceTelegram } from './claims.ts';
 import { ATTEMPT_MS, createConnectionAttempts } from './connection-attempts.ts';
 import { REVOKED, type Registration } from './registration.ts';
+import type { TelegramUse } from './use.ts';
 
 /** Connects deployments to Telegram, and releases them. */
 export type TelegramConnector = ChannelConnections & {
@@ -35,12 +36,14 @@ export function createTelegramConnector({
   prisma,
   registration,
   states,
+  use,
   registeredUrl,
   waitMs,
   pendingMs,
   log,
 }: {
   prisma: PrismaClient;
+  use: TelegramUse;
   registration: Registration;
   states: ChannelStates;
   registeredUrl: string;
@@ -80,6 +83,7 @@ export function createTelegramConnector({
   };
 
   const work = async (signal: AbortSignal) => {
+    if (!(await use.isUsed())) return;
     // Needs no slot, so that no deployment is pending for longer while Telegram answers none.
     const isLate = Prisma.sql`status = 'PENDING'
       AND created_at <= now() - ${pendingMs} * interval '1 millisecond'`;

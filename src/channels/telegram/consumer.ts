@@ -5,6 +5,7 @@ import type { PubSub } from '../../coordination/pubsub.ts';
 import type { Log } from '../../observability/log.ts';
 import type { HandleUpdate } from './handle.ts';
 import { INBOX_CHANNEL, type Inbox, type TakenUpdate } from './inbox.ts';
+import type { TelegramUse } from './use.ts';
 
 /** The most updates that one process handles at a time. Most of them wait for a model. */
 const SLOTS = 50;
@@ -20,11 +21,13 @@ export type TelegramConsumer = AsyncDisposable & {
 
 export function startConsumer({
   inbox,
+  use,
   handle,
   pubsub,
   log,
 }: {
   inbox: Inbox;
+  use: TelegramUse;
   handle: HandleUpdate;
   pubsub: PubSub;
   log: Log;
@@ -42,7 +45,7 @@ export function startConsumer({
 
   /** @returns whether it took an update. */
   const takeNext = async (): Promise<boolean> => {
-    const update = await inbox.take(fullBots());
+    const update = (await use.isUsed()) && (await inbox.take(fullBots()));
     if (!update) return false;
     const handled = handle(update, aborted.signal).finally(() => {
       active.delete(update);

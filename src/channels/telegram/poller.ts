@@ -9,6 +9,7 @@ import type { TelegramConnector } from './connector.ts';
 import { isTelegramError, TelegramError } from './error.ts';
 import type { Receive } from './receive.ts';
 import { CONFLICT, type Registration } from './registration.ts';
+import type { TelegramUse } from './use.ts';
 
 /** How often a process compares its polls with the deployments. */
 const CHECK_EVERY_MS = 1_000;
@@ -29,11 +30,13 @@ type Polled = {
 export function startPoller({
   prisma,
   owner,
+  use,
   registration,
   connector,
   receive,
   log,
 }: {
+  use: TelegramUse;
   prisma: PrismaClient;
   owner: Pick<Owner, 'id'>;
   registration: Pick<Registration, 'botOf'>;
@@ -128,6 +131,7 @@ export function startPoller({
   };
 
   const check = async () => {
+    if (!(await use.isUsed())) return;
     const leased = await lease();
     const mine = new Set(leased.map(({ deploymentId }) => deploymentId));
     for (const [id, { abort }] of polls) if (!mine.has(id)) abort.abort();

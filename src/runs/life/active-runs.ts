@@ -73,6 +73,8 @@ export type ActiveRuns = {
   acquireSlot(account?: { accountId: string; plan: Plan }): Slot;
   /** Finds a run that has started and not finished. */
   find(id: string): ActiveRun | undefined;
+  /** Whether no run is active. */
+  isIdle(): boolean;
   /** Whether an active run holds a session's turn under this lease. */
   holds(leaseId: string): boolean;
   /** Aborts every run with `NO_MORE_TIME`. */
@@ -117,6 +119,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
 
   return {
     find: (id) => started.get(id),
+    isIdle: () => started.size === 0,
     holds: (leaseId) => started.values().some((run) => run.leaseId === leaseId),
     abortAll,
     cancelOf(botId) {

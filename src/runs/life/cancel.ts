@@ -49,7 +49,7 @@ export function createCancel({
 }: {
   prisma: PrismaClient;
   owner: Pick<Owner, 'id'>;
-  activeRuns: Pick<ActiveRuns, 'find' | 'cancelOf'>;
+  activeRuns: Pick<ActiveRuns, 'find' | 'isIdle' | 'cancelOf'>;
   replay: Replay;
   pubsub: PubSub;
   notify: NotifyOfRun;
@@ -59,6 +59,7 @@ export function createCancel({
   const stop = (runId: string) => activeRuns.find(runId)?.cancel();
 
   const poll = async () => {
+    if (activeRuns.isIdle()) return;
     const runs = await prisma.run.findMany({
       where: { status: 'RUNNING', ownerId: owner.id(), cancelRequested: true },
       select: { id: true },

@@ -70,7 +70,9 @@ export async function foldProgress(
 
 async function fold(prisma: PrismaClient, row: ActiveRow): Promise<void> {
   const { id, attempt, createdAt } = row;
-  const all = await readProgress(prisma, row, earlierEvents(row));
+  const earlier = earlierEvents(row);
+  const all = await readProgress(prisma, row, [...earlier]);
+  if (all.length === earlier.length) return;
   const { response, events, eventTimes } = recordEvents(all, createdAt.getTime());
   await prisma.$executeRaw`
     WITH latest AS (

@@ -22,7 +22,7 @@ type Lost = { id: string; botId: string; status: 'QUEUED' | EndedRun['status'] }
 >;
 
 /**
- * Finishes the runs of dead processes until it is disposed of: they become `FAILED` with the code `interrupted`. A
+ * Finishes the runs of dead processes, and wakes the workers for queued ones, until it is disposed of. The runs of dead processes become `FAILED` with the code `interrupted`. A
  * background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
  * process, so its next attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time.
  * Other processes detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the
@@ -41,8 +41,12 @@ export function startRecovery({
   observer?: Observer;
   log: Log;
 }): PeriodicTask {
-  const find = () => prisma.$queryRaw<{ id: string; hasProgress: boolean }[]>`
-    SELECT id, ${HAS_PROGRESS} AS "hasProgress" FROM runs WHERE status = 'RUNNING' AND ${LOST} LIMIT ${BATCH}`;
+  const find = async () => {
+    const [found] = await prisma.$queryRaw<{ lost: string[]; isDue: boolean }[]>`
+      SELECT ARRAY(SELECT id FROM runs WHERE status = 'RUNNING' AND ${LOST} LIMIT ${BATCH}) AS lost,
+        EXISTS (SELECT 1 FROM runs WHERE status = 'QUEUED' AND (attempt = 0 OR available_at <= now())) AS "isDue"`;
+    return found ?? { lost: [], isDue: false };
+  };
 
   const recover = (ids: string[]) => prisma.$queryRaw<Lost[]>`
     WITH lost AS (
@@ -67,11 +71,12 @@ export function startRecovery({
     RETURNING runs.id, bot_id AS "botId", kind, channel, status`;
 
   const poll = async () => {
-    const found = await find();
-    if (found.length === 0) return;
-    for (const { id, hasProgress } of found)
-      if (hasProgress) await foldProgress({ prisma, log }, id);
-    const lost = await recover(found.map(({ id }) => id));
+    const { lost: ids, isDue } = await find();
+    // The notification of a queued run may be lost, and the delay of a retry ends without one.
+    if (isDue) pubsub.publish(QUEUE_CHANNEL, '');
+    if (ids.length === 0) return;
+    for (const id of ids) await foldProgress({ prisma, log }, id);
+    const lost = await recover(ids);
     for (const { kind, channel, status, ...run } of lost) {
       notify(run);
       if (status !== 'QUEUED') observer.runEnded({ kind, channel, status });
