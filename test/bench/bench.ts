@@ -12,6 +12,9 @@
  * `npm run bench -- --memory`: measures the memory of one process during 50,000 chats over 5,000 sessions, on
  * PostgreSQL, in about 5 minutes; with `--quick` during 2,000 chats.
  *
+ * `npm run bench -- --streams`: measures streamed chats of several seconds, on PostgreSQL, in about 2 minutes. `--queue`:
+ * measures background runs, on PostgreSQL, in about a minute. Both with `--against PATH` measure another checkout.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -22,9 +25,11 @@ import { definitionLine } from './definition.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { benchMemory, type MemoryPlan } from './memory.ts';
+import { benchQueue } from './queue.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
-import { prepareServers, startTarget, type Target } from './targets.ts';
+import { benchStreams } from './streams.ts';
+import { prepareServers, startTarget, type Target, type TargetOptions } from './targets.ts';
 import { benchWeb, type WebPlan } from './web.ts';
 import { MODES } from './workload.ts';
 
@@ -132,13 +137,26 @@ function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   return true;
 }
 
+async function benchRoot(
+  measure: (options: TargetOptions & { postgresUrl: string }, root?: URL) => Promise<void>,
+  signal: AbortSignal,
+  root: URL | undefined,
+): Promise<boolean> {
+  if (!postgresUrl) throw new Error('This is measured on PostgreSQL: set BENCH_DATABASE_URL.');
+  await using stack = new AsyncDisposableStack();
+  await measure({ postgresUrl, redisUrl, signal, stack }, root);
+  return true;
+}
+
 function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.command) return benchStarts(values.quick ? 5 : 21, signal);
   if (values.memory) return benchLoad(values.quick ? QUICK_MEMORY : FULL_MEMORY, signal);
   if (values.web) return benchConsole(values.quick ? QUICK_WEB : FULL_WEB, signal);
   if (values.runs) return benchLists(signal);
-  const against = values.against && pathToFileURL(`${resolve(values.against)}/`);
-  return bench(values.quick ? QUICK : FULL, signal, against || undefined);
+  const against = values.against ? pathToFileURL(`${resolve(values.against)}/`) : undefined;
+  if (values.streams) return benchRoot(benchStreams, signal, against);
+  if (values.queue) return benchRoot(benchQueue, signal, against);
+  return bench(values.quick ? QUICK : FULL, signal, against);
 }
 
 const { values } = parseArgs({
@@ -146,8 +164,10 @@ const { values } = parseArgs({
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
+    queue: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
+    streams: { type: 'boolean', default: false },
     web: { type: 'boolean', default: false },
   },
 });
