@@ -1,5 +1,5 @@
 /**
- * The limits of a definition, which bound the work of a run. The manual, README.md, documents where each one applies.
+ * The limits of a definition, which bound the work of a run. docs/language/reference.md says where each one applies.
  */
 export const BOUNDS = {
   /** Groups of tools, of all kinds. */

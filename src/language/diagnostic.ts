@@ -3,7 +3,7 @@ import { type Position, positionAt, rangeAt, type Source, type SourceRange } fro
 /** An error prevents a deploy; a warning does not. */
 export type Severity = 'ERROR' | 'WARNING';
 
-/** The closed list of codes with their severities. README.md documents each one. */
+/** The closed list of codes with their severities. docs/language/reference.md explains each one. */
 export const SEVERITIES = {
   'source-too-large': 'ERROR',
   'invalid-character': 'ERROR',

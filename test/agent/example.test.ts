@@ -15,7 +15,7 @@ let tenant: Tenant;
 let bot: string;
 let warnings: string[];
 
-/** Deploys the example of the manual, with other hosts. */
+/** Deploys the order desk, with other hosts. */
 beforeAll(async () => {
   [shop, mcp] = await Promise.all([startSite(), startMcp()]);
   shop.handle(({ method, url, headers }, response) => {

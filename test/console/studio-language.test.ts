@@ -2,12 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { compileLanguageHelp } from '../../src/console/build/language-help.ts';
 import { completionsAt } from '../../src/console/screens/studio/language/complete.ts';
 import { whiteSpaceChanges } from '../../src/console/screens/studio/language/format-changes.ts';
-import { sentencesOn, topicAt } from '../../src/console/screens/studio/language/help.ts';
+import {
+  sentencesOn,
+  topicAt,
+  topicOfOption,
+} from '../../src/console/screens/studio/language/help.ts';
 import { marksIn } from '../../src/console/screens/studio/language/highlight.ts';
 import { outlineOf } from '../../src/console/screens/studio/language/outline.ts';
 import { nameFault, renamingAt } from '../../src/console/screens/studio/language/rename.ts';
 import { readSyntax } from '../../src/console/screens/studio/language/syntax.ts';
 import { formatSource } from '../../src/language/format.ts';
+import { BLOCKS, type BlockName, wordsOf } from '../../src/language/grammar.ts';
 import { readDefinition } from '../../src/language/read.ts';
 
 const SOURCE = `agentlang 5
@@ -287,15 +292,27 @@ describe('help', () => {
   };
 
   test.each([
-    ['temper', /^In its block temperature is 0 to 2/],
+    ['temper', /^temperature is 0 to 2/],
     ['    quer', /^query names declared inputs/],
     ['capab', /^A capability has/],
     ['boole', /^The types are string/],
     ['mc', /^tools NAME mcp with a URL/],
     ['{{ mem', /^memory is followed by the name of a declared fact/],
     ['agentl', /^A source begins with agentlang 5/],
-  ])('at %j is the manual’s sentence on it', async (text, sentence) => {
+  ])('at %j is the reference’s sentence on it', async (text, sentence) => {
     expect((await helpAt(text))[0]).toMatch(sentence);
+  });
+
+  test('has a sentence on every keyword of every block', async () => {
+    const help = await compileLanguageHelp();
+    const blocks = Object.keys(BLOCKS) as BlockName[];
+    const words = blocks.flatMap((block) => wordsOf(block).map((label) => ({ block, label })));
+    const silent = words.filter(({ block, label }) => {
+      const topic = topicOfOption({ label, kind: 'keyword' }, block);
+      return !topic || sentencesOn(topic, help).length === 0;
+    });
+    expect(words.length).toBeGreaterThan(30);
+    expect(silent).toEqual([]);
   });
 
   test.each(['    cit', '"Des'])('is silent at %j', async (text) => {

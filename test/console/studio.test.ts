@@ -105,7 +105,7 @@ describe('the editor', () => {
     await expect.poll(() => textOf(page)).toContain('{{ memory.city');
   });
 
-  browserTest('shows the manual’s sentences on the word below the pointer', async () => {
+  browserTest('shows the reference’s sentences on the word below the pointer', async () => {
     const { page } = await open('history last 5 messages');
     await page.locator('.tok-keyword', { hasText: 'history' }).hover();
     await page.getByText('sets how many messages are sent to the model').waitFor();

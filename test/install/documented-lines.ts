@@ -5,7 +5,7 @@ import { ROOT } from './commands.ts';
 /** A line of the documents, and the page with it. */
 export type DocumentedLine = { page: string; line: string };
 
-const PAGES = ['README.md', 'src/client/README.md', ...globSync('docs/*.md', { cwd: ROOT })];
+const PAGES = ['README.md', 'src/client/README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
 
 /**
  * The lines that a reader copies and that begin with `npm` or `npx`: those of code, of the steps of a workflow, and of

@@ -33,6 +33,15 @@ export function define(source: string) {
   return definition;
 }
 
+/** The only capability of an agent with one. @param text the capability's members. */
+export function capabilityOf(text: string) {
+  const [group] = define(agentWithCapability(text)).tools;
+  if (group?.type !== 'http') throw new Error('no HTTP group');
+  const [capability] = group.capabilities;
+  if (!capability) throw new Error('no capability');
+  return capability;
+}
+
 /** The codes of a source's problems. */
 export function codesOf(source: string, options?: ReadOptions): string[] {
   return readDefinition(source, options).diagnostics.map(({ code }) => code);

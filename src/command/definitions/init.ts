@@ -74,7 +74,7 @@ function withInstructions(source: string, path: string): string {
     '',
     `# Check this file:      parley check ${path}`,
     `# Deploy it to a bot:   parley deploy ${path} --bot ID --vars .env`,
-    '# The manual of the language is on your server, at /guide/language.',
+    '# The reference of the language is on your server, at /guide/language.',
   ];
   return [header, ...instructions, ...rest].join('\n');
 }

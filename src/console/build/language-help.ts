@@ -9,10 +9,10 @@ import { compilePage } from './markdown.ts';
 const ID = 'virtual:language-help';
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** The page of the guide that is the language's manual. */
-const MANUAL = PAGE_SOURCES.find(({ slug }) => slug === 'language');
+/** The page of the guide that is the language's reference. */
+const REFERENCE = PAGE_SOURCES.find(({ slug }) => slug === 'language');
 
-/** Makes a module with the sentences of the language's manual, which the Studio shows beside the words that they explain. */
+/** Makes a module with the sentences of the language's reference, which the Studio shows beside the words that they explain. */
 export function languageHelp(): Plugin {
   return {
     name: 'language-help',
@@ -20,18 +20,18 @@ export function languageHelp(): Plugin {
     load: {
       filter: { id: /^\0virtual:language-help$/ },
       async handler() {
-        if (MANUAL) this.addWatchFile(join(ROOT, MANUAL.file));
+        if (REFERENCE) this.addWatchFile(join(ROOT, REFERENCE.file));
         return `export const help = ${JSON.stringify(await compileLanguageHelp())};`;
       },
     },
   };
 }
 
-/** The sentences of the manual's lists, by chapter. */
+/** The sentences of the reference's lists, by chapter. */
 export async function compileLanguageHelp(): Promise<Help> {
-  if (!MANUAL) throw new Error('The guide has no manual of the language.');
-  const markdown = await readFile(join(ROOT, MANUAL.file), 'utf8');
-  const { nodes } = compilePage(markdown, MANUAL, PAGE_SOURCES);
+  if (!REFERENCE) throw new Error('The guide has no reference of the language.');
+  const markdown = await readFile(join(ROOT, REFERENCE.file), 'utf8');
+  const { nodes } = compilePage(markdown, REFERENCE, PAGE_SOURCES);
   const help: Record<string, Sentence[]> = {};
   let chapter = '';
   for (const node of nodes) {

@@ -20,8 +20,13 @@ export const PAGE_SOURCES: PageSource[] = [
   },
   { slug: 'console', file: 'docs/console.md', group: 'Start' },
   {
+    slug: 'tutorial',
+    file: 'docs/language/tutorial.md',
+    group: 'Start',
+  },
+  {
     slug: 'language',
-    file: 'src/language/README.md',
+    file: 'docs/language/reference.md',
     group: 'Build',
     title: 'The language agentlang',
   },

@@ -1,4 +1,4 @@
 declare module 'virtual:language-help' {
-  /** The sentences of the language's manual. `build/language-help.ts` makes them from Markdown. */
+  /** The sentences of the language's reference. `build/language-help.ts` makes them from Markdown. */
   export const help: import('./language/help.ts').Help;
 }

@@ -4,7 +4,7 @@ import { sentencesOn, topicAt } from '../language/help.ts';
 import { sentencesView } from './sentences.ts';
 import { syntaxField } from './state.ts';
 
-/** Shows the manual's sentences on the word below the pointer. */
+/** Shows the reference's sentences on the word below the pointer. */
 export const hoverHelp = hoverTooltip((view, offset) => {
   const topic = topicAt(view.state.field(syntaxField), offset);
   const sentences = topic ? sentencesOn(topic, help) : [];

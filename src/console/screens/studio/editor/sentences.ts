@@ -1,6 +1,6 @@
 import type { Sentence } from '../language/help.ts';
 
-/** Sentences of the manual as elements, for CodeMirror's tooltips. */
+/** Sentences of the reference as elements, for CodeMirror's tooltips. */
 export function sentencesView(sentences: readonly Sentence[]): HTMLElement {
   const view = document.createElement('div');
   view.className = 'cm-manual';

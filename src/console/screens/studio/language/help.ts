@@ -1,39 +1,39 @@
 import { SCALARS } from '../../../../language/definition.ts';
-import { BLOCKS, type BlockName } from '../../../../language/grammar.ts';
+import { BLOCKS, type BlockName, findRule } from '../../../../language/grammar.ts';
 import type { Token } from '../../../../language/token.ts';
 import { blockAt, indexBefore, type Syntax, stringAt } from './syntax.ts';
 
-/** A sentence of the language's manual. Code has marks of its own. */
+/** A sentence of the language's reference. Code has marks of its own. */
 export type Sentence = readonly (string | { code: string })[];
 
-/** The sentences of the manual by chapter, which `build/language-help.ts` takes from its Markdown. */
+/** The sentences of the reference by chapter, which is a section of the page, which `build/language-help.ts` takes from its Markdown. */
 export type Help = { readonly [chapter: string]: readonly Sentence[] };
 
-/** A word in the definition that has an entry in the manual, and the manual's chapter. */
+/** A word in the definition that has an entry in the reference, and its chapter there. */
 export type Topic = { from: number; to: number; word: string; chapter: string };
 
 const CHAPTERS: { readonly [block in BlockName]: string } = {
-  agent: 'The agent',
-  model: 'The agent',
-  memory: 'The agent',
-  output: 'The agent',
-  limits: 'The agent',
-  web: 'Channels',
-  telegram: 'Channels',
-  tools: 'Tools',
-  mcp: 'Tools',
-  capability: 'Tools',
-  input: 'Tools',
-  request: 'Tools',
+  agent: 'agent',
+  model: 'model',
+  memory: 'memory',
+  output: 'output',
+  limits: 'limits',
+  web: 'channel',
+  telegram: 'channel',
+  tools: 'tools',
+  mcp: 'mcp',
+  capability: 'capability',
+  input: 'input',
+  request: 'request',
 };
 
 /** Arguments that have the help of another word. */
 const ARGUMENT_WORDS: { readonly [word: string]: { word: string; chapter: string } } = {
   env: { word: 'env', chapter: 'Values' },
-  mcp: { word: 'mcp', chapter: 'Tools' },
-  none: { word: 'history', chapter: 'The agent' },
-  last: { word: 'history', chapter: 'The agent' },
-  messages: { word: 'history', chapter: 'The agent' },
+  mcp: { word: 'mcp', chapter: 'mcp' },
+  none: { word: 'history', chapter: 'agent' },
+  last: { word: 'history', chapter: 'agent' },
+  messages: { word: 'history', chapter: 'agent' },
 };
 
 const ROOTS = ['context', 'memory', 'input', 'session', 'now', 'env'];
@@ -41,7 +41,7 @@ const ROOTS = ['context', 'memory', 'input', 'session', 'now', 'env'];
 /** The largest number of sentences that the help shows. */
 const SHOWN = 4;
 
-/** The word at an offset that the manual explains. */
+/** The word at an offset that the reference explains. */
 export function topicAt(syntax: Syntax, offset: number): Topic | undefined {
   const text = stringAt(syntax, offset);
   if (text) return rootAt(syntax.source.text, text, offset);
@@ -51,13 +51,13 @@ export function topicAt(syntax: Syntax, offset: number): Topic | undefined {
   return topic && { from: token.start, to: token.end, ...topic };
 }
 
-/** Finds the manual's sentences on a topic. Sentences that begin with the topic come first. */
+/** Finds the reference's sentences on a topic. Sentences that begin with the topic come first. */
 export function sentencesOn({ word, chapter }: Pick<Topic, 'word' | 'chapter'>, help: Help) {
   const all = help[chapter] ?? [];
   const named = all.filter((sentence) => codeOf(sentence).some((code) => hasWord(code, word)));
   const plain = new RegExp(`\\b${word}s?\\b`, 'i');
   const found = named.length > 0 ? named : all.filter((sentence) => plain.test(textOf(sentence)));
-  const begins = new RegExp(`^(?:(?:An?|The|In its block) )?${word}\\b`, 'i');
+  const begins = new RegExp(`^(?:(?:An?|The) )?${word}\\b`, 'i');
   const isFirst = (sentence: Sentence) => Number(begins.test(textOf(sentence)));
   return found.toSorted((one, other) => isFirst(other) - isFirst(one)).slice(0, SHOWN);
 }
@@ -67,7 +67,7 @@ export function topicOfOption(
   { label, kind }: { label: string; kind: string },
   block: BlockName | undefined,
 ): Pick<Topic, 'word' | 'chapter'> | undefined {
-  if (kind === 'type') return { word: label, chapter: 'Tools' };
+  if (kind === 'type') return { word: label, chapter: 'input' };
   if (kind !== 'keyword') return undefined;
   return block ? ofWord(label, block) : { word: label.split(' ')[0] ?? label, chapter: 'Files' };
 }
@@ -95,16 +95,17 @@ function topicOf(syntax: Syntax, token: Token): Pick<Topic, 'word' | 'chapter'> 
   if (member.token === token) return ofWord(member.word, block.name);
   const argument = member.arguments.find((one) => one.token === token);
   if (argument?.kind === 'type')
-    return SCALARS.some((name) => name === word) ? { word, chapter: 'Tools' } : undefined;
-  if (member.word === 'channel') return { word, chapter: 'Channels' };
-  if (member.word === 'body') return { word: 'body', chapter: 'Tools' };
+    return SCALARS.some((name) => name === word) ? { word, chapter: 'input' } : undefined;
+  if (member.word === 'channel') return { word, chapter: 'channel' };
+  if (member.word === 'body') return { word: 'body', chapter: 'request' };
   return argument ? undefined : ARGUMENT_WORDS[word];
 }
 
 function ofWord(word: string, block: BlockName): Pick<Topic, 'word' | 'chapter'> | undefined {
   if (!BLOCKS[block].words) return undefined;
-  if (word === 'channel') return { word, chapter: 'Channels' };
-  return { word, chapter: word === 'tools' ? 'Tools' : CHAPTERS[block] };
+  const rule = findRule(block, word);
+  const opened = rule?.block ?? Object.values(rule?.blocks ?? {})[0];
+  return { word, chapter: CHAPTERS[opened ?? block] };
 }
 
 const TEMPLATE = /\{\{[ \t]*([A-Za-z_]\w*)/g;

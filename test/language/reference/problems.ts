@@ -64,7 +64,7 @@ export const PROBLEMS: Sentences = {
         ),
       ).toEqual(['5:27', '6:3 ']);
     },
-  'Two mistakes are listed as each of them alone, except that a setting in the wrong block is not also reported as missing.':
+  'Two mistakes get the same messages together as alone, except that a setting in the wrong block is not also reported as missing.':
     () => {
       const source = 'agentlang 5 agent "A" { description "d" limits { MISPLACED } PROMPT }';
       const withText = (misplaced: string, prompt: string) =>
@@ -92,7 +92,7 @@ export const PROBLEMS: Sentences = {
     expect(diagnostics).toMatchObject([{ severity: 'WARNING' }]);
     expect(definition).toMatchObject({ name: 'A', prompt: ['p'] });
   },
-  'Text that looks like a secret gets a warning, which asks for `env.NAME` only where a variable is allowed, and no message repeats it.':
+  'Text that looks like a secret gets a warning, which asks for `env.NAME` only where a variable is allowed, and no message repeats the text.':
     () => {
       const secret = 'sk-proj-0123456789abcdefghijklmnop';
       expect(problemsOf(agentWithPrompt(`"The key is ${secret}"`))).toEqual([

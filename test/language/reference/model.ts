@@ -1,10 +1,7 @@
 import { expect } from 'vitest';
-import { outputInstructions, readOutput } from '../../../src/agent/output.ts';
-import { schemaOfFields } from '../../../src/agent/tools/input.ts';
 import {
   agentWith,
   agentWithCapability,
-  agentWithPrompt,
   codesOf,
   define,
   inModel,
@@ -13,66 +10,18 @@ import {
 } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
-const inLimits = (text: string) => agentWith(`  limits {\n${text}\n  }`);
-
-export const AGENT: Sentences = {
-  'The name of the agent has at most 200 characters.': () => {
-    const named = (name: string) => agentWith('').replace(/agent ".*?"/, `agent "${name}"`);
-    expect(define(named('n'.repeat(200))).name).toHaveLength(200);
-    expect(codesOf(named('n'.repeat(201)))).toEqual(['too-long']);
-  },
-  '`description` says what the agent is for; without it there is a warning.': () => {
-    expect(define(agentWith('')).description).toBe('d');
-    expect(codesOf('agentlang 5 agent "A" { prompt "p" }')).toEqual(['missing-description']);
-  },
-  '`prompt` is a string or a text in three quotes, and may hold templates; over 16 KiB there is a warning.':
-    () => {
-      expect(define(agentWithPrompt('"a {{ now }}"')).prompt).toEqual(['a ', { path: ['now'] }]);
-      expect(define(agentWithPrompt('"""a {{ now }}"""')).prompt).toEqual([
-        'a ',
-        { path: ['now'] },
-      ]);
-      expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}"`))).toEqual([]);
-      expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}!"`))).toEqual(['long-prompt']);
-    },
-  '`history last 20 messages` sets how many messages are sent to the model: 0 to 500; the default is 40.':
-    () => {
-      expect(define(agentWith('  history last 20 messages')).history).toBe(20);
-      expect(define(agentWith('  history last 500 messages')).history).toBe(500);
-      expect(codesOf(agentWith('  history last 501 messages'))).toEqual(['out-of-range']);
-      expect(define(agentWith('')).history).toBe(40);
-    },
-  '`history none` is the same as `history last 0 messages`.': () => {
-    expect(define(agentWith('  history none'))).toEqual(
-      define(agentWith('  history last 0 messages')),
-    );
-    expect(define(agentWith('  history none')).history).toBe(0);
-  },
-  '`memory` declares the facts that the agent may keep about a user, each with a name and an optional description.':
-    () => {
-      expect(define(agentWith('  memory {\n name "Who"\n city\n }')).memory).toEqual([
-        { name: 'name', description: 'Who' },
-        { name: 'city', description: undefined },
-      ]);
-      expect(define(agentWith('')).memory).toEqual([]);
-    },
-  'An agent has at most 64 facts.': () => {
-    const facts = (count: number) =>
-      agentWith(`  memory { ${many(count, (index) => `f${index}`)} }`);
-    expect(define(facts(64)).memory).toHaveLength(64);
-    expect(codesOf(facts(65))).toEqual(['too-many']);
-  },
+export const MODEL: Sentences = {
   "Without `model`, the operator's default model is used.": () => {
     expect(define(agentWith('')).model).toEqual({ timeout: 60_000 });
   },
-  'In its block `temperature` is 0 to 2, and `max_tokens` 1 to 1000000.': () => {
+  '`temperature` is 0 to 2, and `max_tokens` is 1 to 1000000.': () => {
     const { model } = define(inModel('temperature 2 max_tokens 1000000'));
     expect(model).toMatchObject({ name: 'm', temperature: 2, maxTokens: 1_000_000 });
     expect(define(inModel('temperature 0 max_tokens 1')).model.temperature).toBe(0);
     for (const text of ['temperature 2.01', 'max_tokens 0', 'max_tokens 1000001'])
       expect(codesOf(inModel(text))).toEqual(['out-of-range']);
   },
-  'Every `timeout` is 1ms to 15m; the default of a model is 60s.': () => {
+  '`timeout` is 1ms to 15m; the default of a model is 60s.': () => {
     const inRequest = (text: string) =>
       agentWithCapability(`      get "https://a.example/" { timeout ${text} }`);
     for (const surround of [inRequest, (text: string) => inModel(`timeout ${text}`)]) {
@@ -165,48 +114,4 @@ export const AGENT: Sentences = {
       ])
         expect(retired('gpt-4o-mini', `base_url ${address}`)).toEqual(['model-retired']);
     },
-  '`output` declares the fields of a structured reply, written as the inputs of a capability.':
-    () => {
-      const source = agentWith('  output {\n city string "Where"\n size "s" | "m"?\n }');
-      expect(define(source).output).toEqual([
-        {
-          name: 'city',
-          type: { kind: 'string', list: false },
-          optional: false,
-          description: 'Where',
-        },
-        { name: 'size', type: { kind: 'choice', choices: ['s', 'm'] }, optional: true },
-      ]);
-      expect(define(agentWith('')).output).toBeUndefined();
-      expect(codesOf(agentWith('  output { city }'))).toEqual(['syntax']);
-      expect(codesOf(agentWith('  output { a string a string }'))).toEqual(['duplicate-name']);
-      expect(codesOf(agentWith('  output { a string }'))).toEqual([]);
-    },
-  'An output has at most 64 fields.': () => {
-    const output = (count: number) =>
-      agentWith(`  output { ${many(count, (index) => `f${index} string`, '\n')} }`);
-    expect(define(output(64)).output).toHaveLength(64);
-    expect(codesOf(output(65))).toEqual(['too-many']);
-  },
-  'With `output`, the reply is a JSON object of these fields: the model is asked for it, the object is checked, and one wrong answer may be repaired.':
-    () => {
-      const fields = define(agentWith('  output { city string }')).output ?? [];
-      const schema = schemaOfFields(fields);
-      expect(outputInstructions(schema)).toContain(JSON.stringify(schema));
-      expect(readOutput(schema, '{"city": "Oslo"}')).toMatchObject({ output: { city: 'Oslo' } });
-      expect(readOutput(schema, '{"city": 5}')).toEqual({ problem: 'city: must be a string' });
-    },
-  'In `limits`, `tool_calls` is 0 to 64 for one run; the default is 8.': () => {
-    expect(define(inLimits('tool_calls 0')).limits.toolCalls).toBe(0);
-    expect(define(inLimits('tool_calls 64')).limits.toolCalls).toBe(64);
-    expect(codesOf(inLimits('tool_calls 65'))).toEqual(['out-of-range']);
-    expect(define(agentWith('')).limits.toolCalls).toBe(8);
-  },
-  '`run_time` is 1ms to 15m for one run; the default is 120s.': () => {
-    expect(define(inLimits('run_time 1ms')).limits.runTime).toBe(1);
-    expect(define(inLimits('run_time 15m')).limits.runTime).toBe(900_000);
-    expect(codesOf(inLimits('run_time 901s'))).toEqual(['out-of-range']);
-    expect(codesOf(inLimits('run_time 0s'))).toEqual(['out-of-range']);
-    expect(define(agentWith('')).limits.runTime).toBe(120_000);
-  },
 };

@@ -33,7 +33,7 @@ export const INPUTS: Sentences = {
       requests: [],
     });
   },
-  'An answer is any text, such as JSON, and goes to the model as it is; of more than 64 KiB the model gets the beginning and a note.':
+  'An answer is any text, such as JSON, and goes to the model unchanged; of more than 64 KiB the model gets the beginning and a note.':
     async () => {
       for (const text of ['{"state": "sent"}', '<p>Sent</p>', ''])
         expect(await answerTo('', (_request, response) => response.end(text))).toBe(text);

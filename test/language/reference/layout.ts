@@ -12,7 +12,7 @@ export const LAYOUT: Sentences = {
         'agentlang 5\n\nagent "A" {\n  prompt "p"\n  model "m" {\n    timeout    1s\n    max_tokens 5\n  }\n}\n',
       );
     },
-  'It keeps comments where they are, and of several empty lines one.': () => {
+  'The formatter keeps comments in their places, and one of several empty lines.': () => {
     const source =
       '# a\nagentlang 5 # b\n\nagent "A" { # c\n  # d\n  prompt "p" # e\n\n  # f\n} # g\n# h\n';
     expect(formatSource(source.replaceAll('\n\n', '\n\n\n \n').replaceAll('  ', ' '))).toBe(source);
@@ -25,15 +25,16 @@ export const LAYOUT: Sentences = {
     expect(formatSource(narrow)).toContain(`id   string${' '.repeat(34)} "i"`);
     expect(formatSource(narrow.replace('"bb', '"bbb'))).toContain('id   string "i"');
   },
-  'It breaks a list after each comma if the line would be longer than 100 characters.': () => {
-    const web = (suggestions: string) =>
-      agentWith(`  channel web {\n    suggestions ${suggestions}\n  }`);
-    const [a, b, c] = ['a', 'b', 'c'].map((letter) => `"${letter.repeat(24)}"`);
-    expect(formatSource(web(`${a}, ${b}, ${c}`))).toContain(`    suggestions ${a}, ${b}, ${c}\n`);
-    expect(formatSource(web(`${a}, ${b},${c}, "d"`))).toContain(
-      `    suggestions ${a},\n      ${b},\n      ${c},\n      "d"\n`,
-    );
-  },
+  'The formatter breaks a list after each comma if the line would be longer than 100 characters.':
+    () => {
+      const web = (suggestions: string) =>
+        agentWith(`  channel web {\n    suggestions ${suggestions}\n  }`);
+      const [a, b, c] = ['a', 'b', 'c'].map((letter) => `"${letter.repeat(24)}"`);
+      expect(formatSource(web(`${a}, ${b}, ${c}`))).toContain(`    suggestions ${a}, ${b}, ${c}\n`);
+      expect(formatSource(web(`${a}, ${b},${c}, "d"`))).toContain(
+        `    suggestions ${a},\n      ${b},\n      ${c},\n      "d"\n`,
+      );
+    },
   'Formatting changes no meaning, and formatting again changes nothing.': () => {
     const source = agentWithPrompt('"""\n a\n   b\n """', 'tools time history none');
     const formatted = formatSource(source) ?? '';

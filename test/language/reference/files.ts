@@ -19,7 +19,7 @@ export const FILES: Sentences = {
     expect(codesOf(`${fill(262_142)}é`)).toEqual([]);
     expect(codesOf(`${fill(262_143)}é`)).toEqual(['source-too-large']);
   },
-  'It holds no control characters but tabs and line breaks.': () => {
+  'A source holds no control characters but tabs and line breaks.': () => {
     expect(codesOf(agentWith('\t\t# \t'))).toEqual([]);
     expect(codesOf(agentWith('# \u0000'))).toEqual(['invalid-character']);
     expect(codesOf(agentWithPrompt('"a\u001B"'))).toEqual(['invalid-character']);
@@ -56,10 +56,6 @@ export const FILES: Sentences = {
       expect(codesOf(source)).toEqual(['duplicate-setting', 'duplicate-setting']);
       expect(codesOf(source.replaceAll('timeout 1s timeout 1s', ''))).toEqual([]);
     },
-  "Of an agent's settings only `prompt` is required.": () => {
-    expect(define('agentlang 5 agent "A" { prompt "p" }').prompt).toEqual(['p']);
-    expect(codesOf('agentlang 5 agent "A" { description "d" }')).toEqual(['missing-prompt']);
-  },
   'The keywords of the language are not reserved.': () => {
     const words = ['agentlang', 'agent', 'prompt', 'tools', 'mcp', 'env', 'none', 'get', 'string'];
     const facts = words.map((name) => ({ name, description: undefined }));

@@ -4,20 +4,12 @@ import {
   agentWith,
   agentWithCapability,
   agentWithPrompt,
+  capabilityOf,
   codesOf,
   define,
   inModel,
 } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
-
-/** The only capability of an agent. */
-function capabilityOf(text: string) {
-  const [group] = define(agentWithCapability(text)).tools;
-  if (group?.type !== 'http') throw new Error('no HTTP group');
-  const [capability] = group.capabilities;
-  if (!capability) throw new Error('no capability');
-  return capability;
-}
 
 const CONTEXT = { context: { plan: 'pro', items: ['a', { b: 1 }], none: null }, now: '2026' };
 

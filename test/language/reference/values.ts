@@ -9,7 +9,7 @@ export const VALUES: Sentences = {
     expect(codesOf(agentWith("  model 'gpt'"))).toEqual(['syntax']);
     expect(codesOf(agentWith('  model "gpt\n  "'))).toContain('unterminated-string');
   },
-  'Its escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\u{…}` with a character\'s hexadecimal number, and `\\{`.':
+  'The escapes of a string are `\\"`, `\\\\`, `\\n`, `\\t`, `\\u{…}` with a character\'s hexadecimal number, and `\\{`.':
     () => {
       expect(define(agentWith('  model "\\"\\\\\\n\\t\\u{e9}\\u{1F600}\\{"')).model.name).toBe(
         '"\\\n\té😀{',
@@ -89,7 +89,7 @@ export const VALUES: Sentences = {
         expect(codesOf(agentWith(settings(129)))).toEqual(['invalid-name']);
       }
     },
-  '`env.NAME` stands for a variable of the deployment; the report on a source lists the names, and no value is ever part of a definition.':
+  '`env.NAME` names a variable of the deployment; the report on a source lists the names, and no value is ever part of a definition.':
     () => {
       const telegram = '  channel telegram { token env.B }\n';
       const server = '  tools g mcp env.C { header "H" "{{ env.A }} {{ env.B }}" }';

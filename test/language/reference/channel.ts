@@ -3,7 +3,7 @@ import { readDefinition } from '../../../src/language/read.ts';
 import { agentWith, codesOf, define, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
-export const CHANNELS: Sentences = {
+export const CHANNEL: Sentences = {
   'The channels are `web` and `telegram`, each at most once.': () => {
     const telegram = '  channel telegram { token env.T }\n';
     expect(readDefinition(agentWith(`  channel web\n${telegram}`)).channels).toEqual([
@@ -24,6 +24,12 @@ export const CHANNELS: Sentences = {
       { type: 'telegram', token: { env: 'T' }, welcome: 'Hi', suggestions: ['a'] },
     ]);
   },
+  '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
+    expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);
+    expect(codesOf(agentWith('  channel telegram {}'))).toEqual(['missing-token']);
+    expect(codesOf(agentWith('  channel telegram { token "x" }'))).toEqual(['syntax']);
+    expect(codesOf(agentWith('  channel telegram { token env.T }'))).toEqual([]);
+  },
   'A welcome has at most 2000 characters, and a suggestion at most 200.': () => {
     for (const channel of ['web', 'telegram']) {
       const token = channel === 'telegram' ? 'token env.T ' : '';
@@ -43,7 +49,7 @@ export const CHANNELS: Sentences = {
     expect(codesOf(web(8))).toEqual([]);
     expect(codesOf(web(9))).toEqual(['too-many']);
   },
-  'A definition that was deployed before these bounds existed goes on working, and what exceeds them is cut.':
+  'A definition that was deployed before these limits existed still runs; Parley cuts what exceeds them.':
     () => {
       const list = many(21, (index) => `"${index}${'😀'.repeat(150)}"`, ', ');
       const members = `  channel web { welcome "${'w'.repeat(2_001)}" suggestions ${list} }`;
@@ -58,10 +64,4 @@ export const CHANNELS: Sentences = {
       // The cut keeps whole characters.
       expect(channel?.suggestions[0]).toBe(`0${'😀'.repeat(99)}…`);
     },
-  '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
-    expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);
-    expect(codesOf(agentWith('  channel telegram {}'))).toEqual(['missing-token']);
-    expect(codesOf(agentWith('  channel telegram { token "x" }'))).toEqual(['syntax']);
-    expect(codesOf(agentWith('  channel telegram { token env.T }'))).toEqual([]);
-  },
 };

@@ -3,14 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { formatSource } from '../../src/language/format.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import { agentWith } from './helpers.ts';
-import { callCapability } from './manual/service.ts';
+import { callCapability } from './reference/service.ts';
 
-const MANUAL = readFileSync(new URL('../../src/language/README.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/language/reference.md', import.meta.url), 'utf8');
+const [SECTION = ''] = /^### How inputs travel$.*?^## /ms.exec(PAGE) ?? [];
 
 /** A capability, the inputs of a call, and the request, in three consecutive blocks. */
 const EXAMPLE =
-  /^```\n(capability (\w+)[\s\S]*?)^```\n\n```json\n(.*)\n```\n\n```http\n([\s\S]*?)^```$/gm;
-const EXAMPLES = [...MANUAL.matchAll(EXAMPLE)].map(
+  /^```agentlang\n(capability (\w+)[\s\S]*?)^```\n\n```json\n(.*)\n```\n\n```http\n([\s\S]*?)^```$/gm;
+const EXAMPLES = [...SECTION.matchAll(EXAMPLE)].map(
   ([, capability = '', name = '', input = '', request = '']) => ({
     name,
     capability,
@@ -28,9 +29,9 @@ beforeEach(() => {
   site.requests.length = 0;
 });
 
-describe('a capability of the manual', () => {
+describe('a capability of the reference', () => {
   test('is always followed by a call and its request', () => {
-    expect(EXAMPLES).toHaveLength(MANUAL.match(/^capability \w/gm)?.length ?? 0);
+    expect(EXAMPLES).toHaveLength(SECTION.match(/^capability \w/gm)?.length ?? 0);
     expect(EXAMPLES.length).toBeGreaterThanOrEqual(6);
   });
 
