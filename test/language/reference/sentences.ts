@@ -1,2 +1,2 @@
-/** Sentences of the manual, verbatim, each with the function that tests it. */
+/** Sentences of the reference, verbatim, each with the function that tests it. */
 export type Sentences = Record<string, () => void | Promise<void>>;
