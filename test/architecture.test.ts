@@ -290,3 +290,35 @@ describe('the walks of docs/architecture.md', () => {
     expect(missing).toEqual([]);
   });
 });
+
+describe('the lists of docs/architecture.md', () => {
+  const document = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const [part = ''] = /^## Where do I add.*?(?=^## )/ms.exec(document) ?? [];
+  const exists = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(SRC, path));
+  const rows = [...part.matchAll(/^\| `([^`]+)` \| (.+) \| (.+) \|$/gm)].map(
+    ([, file = '', what = '', held = '']) => ({ file, what, held }),
+  );
+
+  test('name only files that exist', () => {
+    expect(part.match(/^### /gm)).toHaveLength(9);
+    expect(part.match(/^\| `/gm)).toHaveLength(rows.length);
+    const named = [...part.matchAll(/`((?:\.?[\w-]+\/)+[\w.-]+\.\w+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect([...rows.map(({ file }) => file), ...named].filter((path) => !exists(path))).toEqual([]);
+  });
+
+  test('name the types, or a test that exists, for each file that cannot be forgotten', () => {
+    const tests = rows.flatMap(({ held }) => /^`(.+)`$/.exec(held)?.[1] ?? []);
+    expect(tests.filter((name) => !exists(`test/${name}.test.ts`))).toEqual([]);
+    const others = rows.map(({ held }) => held).filter((held) => !held.startsWith('`'));
+    expect([...new Set(others)].sort()).toEqual(['-', 'types']);
+  });
+
+  test('name only targets of npm that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const targets = [...part.matchAll(/npm run ([\w:]+)/g)].map(([, target = '']) => target);
+    expect(targets.length).toBeGreaterThan(5);
+    expect(targets.filter((target) => !(target in scripts))).toEqual([]);
+  });
+});

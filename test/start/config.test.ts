@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { readConfig } from '../../src/start/config.ts';
+import { environmentVariables } from '../../src/start/environment-variables.ts';
 
+const OPERATIONS = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 const problemsOf = (environment: Record<string, string>) => {
@@ -34,6 +36,13 @@ describe('the settings', () => {
       logLevel: 'info',
     });
   });
+
+  test.each(Object.keys(environmentVariables.shape))(
+    'document %s in docs/operations.md',
+    (name) => {
+      expect(OPERATIONS).toMatch(new RegExp(`\`${name}[\`=]`));
+    },
+  );
 
   test('treat an empty string as not set', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '  ' })).toMatchObject({ port: 4000 });

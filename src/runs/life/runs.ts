@@ -156,7 +156,8 @@ export function createRuns({
 
 type Holder = Pick<BegunRun, 'ownerId' | 'attempt'>;
 
-type EndEntry = Omit<RunOutcome, 'error'> &
+/** What `END` gets of a run. */
+export type EndEntry = Omit<RunOutcome, 'error'> &
   Holder & {
     errorCode: string | undefined;
     errorMessage: string | undefined;

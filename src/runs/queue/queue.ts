@@ -12,6 +12,7 @@ import { openTransaction } from '../../storage/transaction.ts';
 import type { JsonObject } from '../../text/json.ts';
 import { type BegunRun, createBegin, disown, type NewRun, stillOf } from '../life/begin.ts';
 import { createRunClock, type RunClock } from '../life/run-clock.ts';
+import type { RunOutcome } from '../life/runs.ts';
 import type { NotifyOfRun } from '../record/changes.ts';
 import { EVENT_COLUMNS, type EventRecord, earlierEvents } from '../record/event-codec.ts';
 import type { RunEvent } from '../record/events.ts';
@@ -28,6 +29,9 @@ export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onD
   /** The JSON Schema of a structured reply, in place of the definition's output. */
   outputSchema?: JsonObject | undefined;
 };
+
+/** The columns that the end of a run sets. Its error has columns of other names. */
+type OutcomeColumn = Exclude<keyof RunOutcome, 'error' | 'events' | 'eventTimes' | 'prompt'>;
 
 /** The fields of a run as they were when it was enqueued. Its current state does not change them. */
 export function asQueued({ traceparent }: { traceparent: unknown }) {
@@ -52,7 +56,7 @@ export function asQueued({ traceparent }: { traceparent: unknown }) {
     toolsCalled: [],
     traceId: traceIdOf(traceparent) ?? null,
     spans: null,
-  };
+  } satisfies Record<OutcomeColumn, unknown> & Record<string, unknown>;
 }
 
 /** A run that this process takes, while the commit is not yet known. */
