@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CHAPTERS } from '../../src/console/screens/studio/language/help.ts';
 import { BOUNDS } from '../../src/language/bounds.ts';
 import { DEFAULTS } from '../../src/language/definition.ts';
-import { MAX_DIAGNOSTICS, SEVERITIES } from '../../src/language/diagnostic.ts';
+import { type DiagnosticCode, MAX_DIAGNOSTICS, SEVERITIES } from '../../src/language/diagnostic.ts';
 import { formatSource } from '../../src/language/format.ts';
 import { BLOCKS, type BlockName, wordsOf } from '../../src/language/grammar.ts';
 import { MAX_SOURCE_BYTES } from '../../src/language/source.ts';
-import { problemsOf } from './helpers.ts';
+import { codesOf, problemsOf } from './helpers.ts';
 import { AGENT } from './reference/agent.ts';
 import { CAPABILITY } from './reference/capability.ts';
+import { CAUSES, deployedNames } from './reference/causes.ts';
 import { CHANNEL } from './reference/channel.ts';
 import { FILES } from './reference/files.ts';
 import { INPUT } from './reference/input.ts';
@@ -49,22 +51,6 @@ const SENTENCES = {
   Layout: LAYOUT,
 };
 
-/** The section of each block. */
-const SECTIONS: { readonly [Name in BlockName]: keyof typeof SENTENCES } = {
-  agent: 'agent',
-  model: 'model',
-  memory: 'memory',
-  output: 'output',
-  limits: 'limits',
-  web: 'channel',
-  telegram: 'channel',
-  tools: 'tools',
-  mcp: 'mcp',
-  capability: 'capability',
-  input: 'input',
-  request: 'request',
-};
-
 const TEXTS = new Map(
   PAGE.split(/^##+ /m).map((text) => [text.slice(0, text.indexOf('\n')), text]),
 );
@@ -78,6 +64,12 @@ const sentencesIn = (text: string) =>
     .replace(/^```[\s\S]*?^```$/gm, '')
     .split('\n')
     .flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
+
+/** The line of a section with the codes of its errors and warnings. */
+const CODES = /^Errors: ([^.]*)\.(?:\s+Warnings:\s+([^.]*)\.)?$/m;
+const isCode = (text: string): text is DiagnosticCode => Object.hasOwn(SEVERITIES, text);
+const codesIn = (text = '') =>
+  [...text.matchAll(/`([\w-]+)`/g)].map(([, code = '']) => code).filter(isCode);
 
 describe('the reference', () => {
   for (const [section, sentences] of Object.entries(SENTENCES))
@@ -120,22 +112,27 @@ describe('the reference', () => {
     expect(listed).toEqual(Object.entries(SEVERITIES));
   });
 
-  test('names every code in the sections of its causes, after its severity', () => {
-    const named = [...PAGE.matchAll(/^Errors: ([^.]*)\.(?:\s+Warnings:\s+([^.]*)\.)?$/gm)];
-    const codesIn = (text = '') => [...text.matchAll(/`([\w-]+)`/g)].map(([, code = '']) => code);
-    const errors = named.flatMap(([, text]) => codesIn(text));
-    const warnings = named.flatMap(([, , text]) => codesIn(text));
-    const expected = (severity: string) =>
-      Object.entries(SEVERITIES).flatMap(([code, one]) => (one === severity ? [code] : []));
-    // The number of problems that are not listed has no section as its cause.
-    expect([...new Set(errors), 'too-many-problems'].sort()).toEqual(expected('ERROR').sort());
-    expect([...new Set(warnings)].sort()).toEqual(expected('WARNING').sort());
-    const withoutSyntax = ['How inputs travel', 'Errors and warnings', 'Layout'];
-    expect(named).toHaveLength(Object.keys(SENTENCES).length - withoutSyntax.length);
+  test.each(Object.keys(CAUSES))('names the codes of the mistakes of the section %s', (section) => {
+    const codes = (CAUSES[section] ?? []).flatMap((source) =>
+      codesOf(source, section === 'Values' ? { envNames: deployedNames(source) } : {}),
+    );
+    const [, errors, warnings] = CODES.exec(textOf(section)) ?? [];
+    expect([...new Set(codes)].sort()).toEqual([...codesIn(errors), ...codesIn(warnings)].sort());
+    expect(codesIn(errors).filter((code) => SEVERITIES[code] !== 'ERROR')).toEqual([]);
+    expect(codesIn(warnings).filter((code) => SEVERITIES[code] !== 'WARNING')).toEqual([]);
+  });
+
+  test('names every code in a section', () => {
+    const named = Object.keys(CAUSES).flatMap((section) =>
+      codesIn(CODES.exec(textOf(section))?.[0]),
+    );
+    // It counts the problems that are not listed, so no section has its cause.
+    const all = Object.keys(SEVERITIES).filter((code) => code !== 'too-many-problems');
+    expect([...new Set<string>(named)].sort()).toEqual(all.sort());
   });
 
   test.each(Object.keys(BLOCKS) as BlockName[])('has every word of the block %s', (block) => {
-    const [syntax = ''] = codeIn(textOf(SECTIONS[block]), 'ebnf');
+    const [syntax = ''] = codeIn(textOf(CHAPTERS[block]), 'ebnf');
     const parts = (syntax.match(/\w+/g) ?? []).flatMap((name) => TEXTS.get(name) ?? []);
     const words = parts.flatMap((text) => codeIn(text, 'ebnf')).join('');
     expect(wordsOf(block).filter((word) => !words.includes(`"${word}"`))).toEqual([]);

@@ -12,7 +12,8 @@ export type Help = { readonly [chapter: string]: readonly Sentence[] };
 /** A word in the definition that has an entry in the reference, and its chapter there. */
 export type Topic = { from: number; to: number; word: string; chapter: string };
 
-const CHAPTERS: { readonly [block in BlockName]: string } = {
+/** The section of the reference on each block. */
+export const CHAPTERS: { readonly [block in BlockName]: string } = {
   agent: 'agent',
   model: 'model',
   memory: 'memory',
