@@ -173,7 +173,7 @@ describe('batched key lookups that wait', () => {
     vi.useRealTimers();
   });
 
-  test('are 1,000 for one address, and those of another address still find their rows', async () => {
+  test('are at most 1,000 for one address, and the lookups of another address still find their rows', async () => {
     const find = createKeyLookups()<string>(findsAll);
     const origin = spent('192.0.2.1');
     const waiting = Array.from({ length: 1_000 }, (_, at) => find(`${at}`, origin));
@@ -187,7 +187,7 @@ describe('batched key lookups that wait', () => {
     expect(await next).toBe('row');
   });
 
-  test('are 10,000 of one kind, and those of another kind still find their rows', async () => {
+  test('are at most 10,000 of one kind, and the lookups of another kind still find their rows', async () => {
     const lookUps = createKeyLookups();
     const find = lookUps<string>(neverAnswers);
     const other = lookUps<string>(findsAll);

@@ -223,7 +223,7 @@ describe('a test of the operator’s model server', () => {
 });
 
 describe('the right to test a model', () => {
-  test('is that of DEPLOY for a bot of the account, and of OPERATOR for the default model', async () => {
+  test('requires DEPLOY for a bot of the account, and OPERATOR for the default model', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const other = await app.tenant();

@@ -94,7 +94,7 @@ async function bench(plan: Plan, signal: AbortSignal, against?: URL): Promise<bo
     });
   }
   console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base}".`);
-  console.log('CPU is that of the server process only, which on PGlite includes the database.');
+  console.log('CPU is the time of the server process only, which on PGlite includes the database.');
   console.log(`Memory is read after ${plan.chatsOfMemory} chats.\n`);
   console.log(`${markdownTable(all, footprints, base)}\n`);
   return targets.map((target) => reportFailures(target, all)).every((failed) => !failed);

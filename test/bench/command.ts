@@ -9,7 +9,7 @@ const DEFINITION = new URL('../../prisma/examples/support.agent', import.meta.ur
 
 type Start = { name: string; words: string[]; maxMs?: number; maxRatio?: number };
 
-/** The starts to compare, the base first. The bounds are those of the command's specification. */
+/** The starts to compare, the base first. The command's specification gives the bounds. */
 const STARTS: Start[] = [
   { name: 'node -e 0', words: ['-e', '0'] },
   { name: 'parley --help', words: [COMMAND, '--help'], maxMs: 150, maxRatio: 3 },

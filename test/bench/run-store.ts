@@ -122,7 +122,7 @@ const RARE: Sort = {
   model: 'model-7',
 };
 
-/** Replies whose words are as unevenly common as those of a language, among 20,000. */
+/** Replies with 20,000 different words, which are as unevenly common as the words of a language. */
 const REPLIES = `
   CREATE TABLE bench_texts AS
     SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text

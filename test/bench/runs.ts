@@ -68,8 +68,8 @@ const DASHBOARD = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
 
 /**
  * Measures pages of 50 among a million runs on PostgreSQL: each field of the filter alone and each pair of fields, with
- * common and with rare values, from the newest run and from the middle of the list. Each figure is that of whole responses
- * over GraphQL, one at a time.
+ * common and with rare values, from the newest run and from the middle of the list. Each figure is the time of a whole
+ * response over GraphQL, one at a time.
  */
 export async function benchRuns(options: TargetOptions & { postgresUrl: string }): Promise<void> {
   const databaseUrl = await freshDatabase(options.postgresUrl, options.stack);

@@ -341,7 +341,7 @@ describe('a reply that is stopped before its first event', () => {
     await expect.poll(statuses).toEqual([['Hello', 'CANCELLED']]);
   });
 
-  browserTest('begins no run, and leaves that of another tab alone', async () => {
+  browserTest('begins no run, and leaves the run of another tab alone', async () => {
     const { first, other, release } = await waitInOtherTab();
     // The response of the search for a run. The first request has none.
     const search = other.page.waitForResponse((response) => response.url().endsWith('/stream'));

@@ -121,7 +121,7 @@ ${PAIRS.map(assertionsOf).join('\n')}
 `;
 
 describe("the client's types", () => {
-  test('are those of the OpenAPI document, and a member on one side alone would be an error', async () => {
+  test('equal the types of the OpenAPI document, and a member on one side alone would be an error', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'parley-types-'));
     await writeFile(join(directory, 'types.mts'), PROGRAM);
     const config = {

@@ -146,7 +146,7 @@ describe('parley key reset-operator', () => {
 });
 
 describe('the reset of the operator keys', () => {
-  test('revokes those of every account, keeps all others, and records it in the audit logs', async () => {
+  test('revokes the operator keys of every account, keeps all other keys, and records it in the audit logs', async () => {
     const { prisma, close } = await migratedDatabase('operator_accounts');
     const account = (id: string, suspendedAt: Date | null = null) =>
       prisma.account.create({ data: { id, name: id, plan: 'PRO', suspendedAt } });

@@ -180,7 +180,7 @@ describe('a deploy', () => {
     expect(await deploymentsOf(bot)).toHaveLength(2);
   });
 
-  browserTest('keeps the variables of production apart from those of staging', async () => {
+  browserTest('keeps the variables of production and staging apart', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));

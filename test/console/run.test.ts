@@ -65,33 +65,36 @@ describe('the page of a run', () => {
     await assertFits(page);
   });
 
-  browserTest('shows why the answer ended, its cached tokens and those of reasoning', async () => {
-    const tenant = await app.tenant();
-    const bot = await tenant.bot();
-    app.upstream.script(({ response }) => {
-      const usage = {
-        prompt_tokens: 1_200,
-        completion_tokens: 50,
-        prompt_tokens_details: { cached_tokens: 1_024 },
-        completion_tokens_details: { reasoning_tokens: 32 },
-      };
-      const choice = { index: 0, delta: { content: 'Cut' }, finish_reason: 'length' };
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
-    });
-    const response = await tenant.chat(bot, { message: 'Hi' });
-    const page = await signedIn(tenant.apiKey, `/runs/${response.headers.get('x-run-id')}`);
-    const facts = page.getByRole('complementary', { name: 'Facts' });
-    await facts.getByText('1,200 in (1,024 cached) · 50 out (32 reasoning)').waitFor();
-    const reason = facts.getByRole('definition').filter({ hasText: /^length$/ });
-    await reason.waitFor();
-    await assertAccessible(page);
-    await assertFits(page);
-    await page.getByRole('button', { name: /chat scripted/ }).click();
-    const span = page.getByRole('region', { name: 'Selected span' });
-    await span.getByText('Cached tokens in').waitFor();
-    await span.getByText('Tokens of reasoning').waitFor();
-  });
+  browserTest(
+    'shows why the answer ended, its cached tokens and its reasoning tokens',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      app.upstream.script(({ response }) => {
+        const usage = {
+          prompt_tokens: 1_200,
+          completion_tokens: 50,
+          prompt_tokens_details: { cached_tokens: 1_024 },
+          completion_tokens_details: { reasoning_tokens: 32 },
+        };
+        const choice = { index: 0, delta: { content: 'Cut' }, finish_reason: 'length' };
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
+      });
+      const response = await tenant.chat(bot, { message: 'Hi' });
+      const page = await signedIn(tenant.apiKey, `/runs/${response.headers.get('x-run-id')}`);
+      const facts = page.getByRole('complementary', { name: 'Facts' });
+      await facts.getByText('1,200 in (1,024 cached) · 50 out (32 reasoning)').waitFor();
+      const reason = facts.getByRole('definition').filter({ hasText: /^length$/ });
+      await reason.waitFor();
+      await assertAccessible(page);
+      await assertFits(page);
+      await page.getByRole('button', { name: /chat scripted/ }).click();
+      const span = page.getByRole('region', { name: 'Selected span' });
+      await span.getByText('Cached tokens in').waitFor();
+      await span.getByText('Tokens of reasoning').waitFor();
+    },
+  );
 
   browserTest('shows the model server’s reason of a failed run, and each attempt', async () => {
     const tenant = await app.tenant();

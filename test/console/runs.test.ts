@@ -290,7 +290,7 @@ describe('the list of runs', () => {
     );
     await page.getByRole('link', { name: 'Runs' }).click();
     await page.getByTitle('Copy req_broken').first().waitFor();
-    // The first one is that of the charts.
+    // The first button belongs to the charts.
     const again = page.getByRole('button', { name: 'Try again' });
     await expect.poll(() => again.count()).toBe(2);
     await assertAccessible(page);

@@ -119,7 +119,7 @@ describe('the list of sessions', () => {
     await page.getByRole('list', { name: 'Sessions' }).waitFor();
   });
 
-  browserTest('is that of production if its address names no valid environment', async () => {
+  browserTest('shows production if its address names no valid environment', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     await makeSessions(bot, ['ada']);

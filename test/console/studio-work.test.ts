@@ -137,7 +137,7 @@ describe('changes that are not deployed', () => {
     await untilKept(next);
   });
 
-  browserTest('of a duplicated tab do not replace those of the first one', async () => {
+  browserTest('of a duplicated tab do not replace the changes of the first tab', async () => {
     const { page, bot } = await open();
     await write(page, MINE);
     await untilKept(page, MINE);

@@ -5,7 +5,7 @@ import { signIn } from '../helpers/console.ts';
 
 /** Visits to the console of an app, each in a separate browser context that is checked at the end of the test. */
 export type Visits = {
-  /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
+  /** Opens an empty page. @param url another address of the app, such as a proxy's. */
   open(url?: string, options?: BrowserContextOptions): Promise<Page>;
   /** Opens a view with a session of a key. */
   signedIn(

@@ -21,7 +21,7 @@ describe('the variables of a deployment', () => {
     expect(cipher.encrypt('dep_1', variables)).not.toEqual(encrypted);
   });
 
-  test('cannot be decrypted as those of another deployment', () => {
+  test('cannot be decrypted as the variables of another deployment', () => {
     expect(() => cipher.decrypt('dep_2', cipher.encrypt('dep_1', variables))).toThrow();
   });
 

@@ -11,14 +11,14 @@ if (!executablePath) console.log('Tests in a browser are skipped: Chromium is no
 /** A test that needs a browser. */
 export const browserTest = test.skipIf(!executablePath);
 
-/** Long enough for the slowest machine, as that of a poll, so a page that reaches it hangs. */
+/** As long as the limit of a poll: long enough for the slowest machine, so a page that reaches it hangs. */
 const WAIT_MS = 120_000;
 
 let browser: Promise<Browser> | undefined;
 
 /**
  * Opens an empty page in this worker's browser, until the end of the test. It shares no data with other pages. The test
- * fails if the page logged a problem (see `expectProblems`), contacted another host than that of `baseURL`, or leaked a key.
+ * fails if the page logged a problem (see `expectProblems`), contacted another host than the host of `baseURL`, or leaked a key.
  */
 export async function openBlankPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= openBrowser();

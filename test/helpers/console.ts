@@ -9,7 +9,7 @@ export function ownHeaders({ url }: Server): Record<string, string> {
   return { origin: url, 'sec-fetch-site': 'same-origin', 'x-parley-console': '1' };
 }
 
-/** Sends a sign-in. @param headers replace those of the console's own page. */
+/** Sends a sign-in. @param headers replace the headers of the console's own page. */
 export function postSession(
   app: Server,
   body: unknown,

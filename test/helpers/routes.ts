@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 /** A hash in the name of a file. */
 const HASHED = /^(.*\/assets\/).*$/;
 
-/** The routes of a server, as `METHOD /path`. HEAD routes are those of GET; files with hashes in their names are one. */
+/** The routes of a server, as `METHOD /path`. A HEAD route counts as its GET route; files with hashes in their names count as one. */
 export function routesOf(app: FastifyInstance): string[] {
   const routes = new Set<string>();
   const parents: string[] = [];

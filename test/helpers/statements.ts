@@ -51,7 +51,7 @@ export function statementCounter(): CountStatements {
   };
 }
 
-/** Counts the statements of an action that contain one of some ids. Those of background tasks contain none. */
+/** Counts the statements of an action that contain one of some ids. The statements of background tasks contain none. */
 export type CountStatementsAbout = (ids: string[], act: () => Promise<unknown>) => Promise<number>;
 
 export function statementsAbout(): CountStatementsAbout {

@@ -22,7 +22,7 @@ const BOUNDS: Bounds = {
 
 /**
  * A short run proves that no document and no attack ends the server or hangs it, also on a busy machine with two cores,
- * where the same work takes up to three times the CPU time. So its bounds are wider than those of a long run.
+ * where the same work takes up to three times the CPU time. So its bounds are wider than the bounds of a long run.
  */
 const SHORT: Bounds = {
   ...BOUNDS,

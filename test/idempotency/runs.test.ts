@@ -481,7 +481,7 @@ describe('a request with an idempotency key', () => {
     expect(other.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('from a session token has keys separate from those of the backend and of other sessions', async () => {
+  test('from a session token has keys separate from the keys of the backend and of other sessions', async () => {
     const tokenOf = async (sessionId: string) => {
       const { data } = await tenant.graphql(
         'mutation ($input: CreateSessionTokenInput!) { createSessionToken(input: $input) { token } }',

@@ -8,8 +8,8 @@ export type DocumentedLine = { page: string; line: string };
 const PAGES = ['README.md', 'src/client/README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
 
 /**
- * The lines that a reader copies and that begin with `npm` or `npx`: those of code, of the steps of a workflow, and of
- * tables of commands. `npm run` is left out, because other tests compare its table with package.json.
+ * The lines that a reader copies and that begin with `npm` or `npx`: in code, in the steps of a workflow, and in tables
+ * of commands. `npm run` is left out, because other tests compare its table with package.json.
  */
 export function documentedLines(): DocumentedLine[] {
   return PAGES.flatMap((page) => {

@@ -270,7 +270,7 @@ describe('the content of an answer', () => {
     expect(await readDeltas({ content: null, refusal: 'No.' })).toMatchObject(refused);
   });
 
-  test('is that of the choice with index 0', async () => {
+  test('is the content of the choice with index 0', async () => {
     const both = {
       choices: [
         { index: 1, delta: { content: 'other' }, finish_reason: 'length' },

@@ -71,7 +71,7 @@ async function makeBot(count: number): Promise<string> {
 const PAGE =
   '{ edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }';
 
-/** A cursor at a position, which may or may not be that of a row. */
+/** A cursor at a position, which may or may not be the position of a row. */
 const cursorOf = (position: string) => Buffer.from(position).toString('base64url');
 const someNewest = fc
   .tuple(fc.nat(4), fc.constantFrom('a', 'run_m', 'z'))

@@ -57,7 +57,7 @@ describe('the state of the server', () => {
 });
 
 describe('the limits of an account', () => {
-  test('are those of its plan, or its own', async () => {
+  test('are its own, or else the limits of its plan', async () => {
     const app = await startApp();
     const limitsOf = async (tenant: Tenant) => {
       const query = '{ viewer { account { requestsPerMinute requestsPerDay } } }';

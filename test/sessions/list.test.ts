@@ -46,7 +46,7 @@ describe('the list of sessions', () => {
     expect((await page(bot)).ids).toEqual(['old', 'new']);
   });
 
-  test('has those of one environment, or merges both, page by page in both directions', async () => {
+  test('has the sessions of one environment, or merges both, page by page in both directions', async () => {
     const bot = await tenant.bot(null);
     await makeSessions(bot, [
       { sessionId: 'a' },

@@ -132,7 +132,7 @@ describe('a server', () => {
 });
 
 describe('the secret key', () => {
-  test('is refused if it is not that of the database, unless that follows it', async () => {
+  test('is refused if it is not the key of the database, unless the key of the database follows it', async () => {
     const first = secretKey();
     const { dataDirectory, env } = await installation('secret_key', { PARLEY_SECRET_KEY: first });
     const server = await startServer({ dataDirectory, env });

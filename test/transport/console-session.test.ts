@@ -399,7 +399,7 @@ describe('a session ends', () => {
     expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
   });
 
-  test('with its open streams, but not with those of a session in use', async () => {
+  test('with its open streams, but not with the open streams of a session in use', async () => {
     const bot = await tenant.bot();
     const late = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {

@@ -47,7 +47,7 @@ describe('the events of an account', () => {
     expect(now()).toBeLessThan(1_700);
   });
 
-  test('do not wait for those of another account', async () => {
+  test('do not wait for the events of another account', async () => {
     const never = Promise.withResolvers<void>();
     const allowance = createEventAllowance({ now: () => 0, wait: () => never.promise });
     allowance.spend(callerOf('a'), 1e9);

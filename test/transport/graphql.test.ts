@@ -262,7 +262,7 @@ describe('GraphQL over SSE', () => {
     reader.abort();
   });
 
-  test('reserves connections for one page regardless of those of another page', async () => {
+  test('reserves connections for one page regardless of the connections of another page', async () => {
     const { graphql, bot } = await app.tenant();
     const botId = await bot();
     const reserveAs = async (sessionId: string) => {

@@ -46,7 +46,7 @@ describe('a socket with a body in small pieces', () => {
     expect(other.isPaused()).toBe(false);
   });
 
-  test('has its turn after those of other owners', async () => {
+  test('has its turn after the sockets of other owners', async () => {
     const { open, slow, resumed } = start();
     const many = ['a1', 'a2', 'a3'].map((name) => open('a', name));
     const few = open('b', 'b1');

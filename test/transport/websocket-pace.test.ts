@@ -36,7 +36,7 @@ describe('the WebSockets of an account', () => {
     expect(read()).toEqual(['1', '2']);
   });
 
-  test('are not read beyond the bound, and those of another account are', () => {
+  test('are not read beyond the bound, and the WebSockets of another account are', () => {
     const { join, read } = sockets();
     const one = join('a', '1');
     join('a', '2');

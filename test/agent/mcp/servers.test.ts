@@ -71,7 +71,7 @@ describe('the sessions with MCP servers', () => {
     expect(mcp.count('initialize')).toBe(4);
   });
 
-  test('of one account do not close those of another', async () => {
+  test('of one account do not close the sessions of another account', async () => {
     start({ accountConnections: 2 });
     await list('a', 'acc_2');
     for (const key of ['b', 'c', 'd', 'e']) await list(key);
@@ -102,7 +102,7 @@ describe('the listing of an MCP server', () => {
     start({});
     mcp.intercept(({ rpc }, response) => {
       if (rpc !== 'tools/list') return false;
-      // Request ids count from 0. The first one is that of the initialization.
+      // Request ids count from 0. The initialization has the first one.
       const answer = { jsonrpc: '2.0', id: 1, result: { tools } };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       return true;

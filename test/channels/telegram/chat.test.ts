@@ -225,7 +225,7 @@ describe('a command in Telegram', () => {
       .toMatchObject([{ text: 'Web <hi>', keyboard: ['a', 'b'] }]);
   });
 
-  test('/start greets with the settings of channel telegram before those of channel web', async () => {
+  test('/start greets with the settings of channel telegram, and with the settings of channel web where it has none', async () => {
     const bot = at.telegram.bot();
     const botId = await at.tenant.bot(null);
     const web = 'channel web { welcome "Web" suggestions "a", "b" }';

@@ -147,7 +147,7 @@ describe('the writer of a reply', () => {
     await expect(writer.finish()).rejects.toMatchObject({ kind: 'too-many', retryAfterS: 600 });
   });
 
-  test('ignores a failed edit, but not that of the last text', async () => {
+  test('ignores a failed edit, unless it is the edit with the last text', async () => {
     const { writer, calls, refuse, advance } = setUp();
     writer.show('a');
     await advance(300);

@@ -10,7 +10,7 @@ export const WEB = `channel web {
 /** The answer to a visit. */
 export type VisitAnswer = { token: string; expiresAt: string; resume: string };
 
-/** Asks for a session as a visitor's page does. @param headers replace those of the chat page itself. */
+/** Asks for a session as a visitor's page does. @param headers replace the headers of the chat page. */
 export function postVisit(
   app: TestApp,
   bot: string,
@@ -31,7 +31,7 @@ export async function visit(app: TestApp, bot: string, resume?: string): Promise
   return (await answer.json()) as VisitAnswer;
 }
 
-/** Runs an operation with a visitor's token. @param headers replace those of the chat page itself. */
+/** Runs an operation with a visitor's token. @param headers replace the headers of the chat page. */
 export async function askAsVisitor(
   app: TestApp,
   token: string,

@@ -90,7 +90,7 @@ test('subscriptions have heaviest documents too', () => {
   for (const document of documents) expect(isAdmitted(document)).toBe(true);
 });
 
-test('a tenant reaches every type but those of operators, of new secrets and of introspection', () => {
+test('a tenant reaches every type but the types for operators, for new secrets and for introspection', () => {
   const reached = Object.values(OperationTypeNode).flatMap((operation) => {
     const root = schema.getRootType(operation);
     return root

@@ -91,7 +91,7 @@ export async function fillHeavyAccount(
   });
 }
 
-/** @returns the ids of the keys, beginning with that of `apiKey`. */
+/** @returns the ids of the keys; the first is the id of `apiKey`. */
 async function fillKeys(
   prisma: PrismaClient,
   accountId: string,

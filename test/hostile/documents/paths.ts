@@ -82,7 +82,7 @@ export function pathsFrom(
   );
 }
 
-/** The leaves of a type, and those of the objects that it has without pages. */
+/** The leaves of a type, and the leaves of the objects that it has without pages. */
 export function leavesOf(schema: GraphQLSchema, type: GraphQLObjectType, values: Values): Leaf[] {
   const below = (parent: GraphQLObjectType, path: Step[]): Leaf[] =>
     stepsOf(parent, values).flatMap((step) => {

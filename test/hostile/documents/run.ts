@@ -44,7 +44,7 @@ const SHORT_TYPES = ['Run', 'Bot', 'Deployment', 'Session', 'ApiKey', 'Feedback'
 /**
  * Runs the heaviest documents one after the other, until the server ends.
  *
- * @param isShort only those of a few types.
+ * @param isShort runs only the documents of a few types.
  */
 export async function runDocuments(
   { parley, ...server }: AttackedServer,

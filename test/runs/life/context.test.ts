@@ -17,7 +17,7 @@ const chat = async (bot: string, context?: object) => {
 const contextOf = async (id: string) => (await tenant.graphql(READ, { id })).data.run.context;
 
 describe('the context of a run', () => {
-  test('is that of the request, for as long as the prompt is stored', async () => {
+  test('is the context of its request, for as long as the prompt is stored', async () => {
     const bot = await tenant.bot();
     const context = { plan: 'pro', cart: [{ sku: 'lamp', count: 2 }] };
     const run = await chat(bot, context);

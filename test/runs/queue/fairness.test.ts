@@ -30,7 +30,7 @@ describe('the queue', () => {
       idOf(await queue.enqueue({ accountId, plan, botId: botIds[bot] ?? '', ...WHAT }));
     return { accountId, botIds, add };
   };
-  /** Takes every run that may begin now. @returns those of these accounts. */
+  /** Takes every run that may begin now. @returns the runs of these accounts. */
   const takeAll = async (queue: ReturnType<typeof open>, ...accountIds: string[]) => {
     const taken: { id: string; accountId: string }[] = [];
     for (;;) {

@@ -450,7 +450,7 @@ describe('a background run', () => {
 
   // PGlite uses the clock of its process.
   test.skipIf(!inject('databaseUrl'))(
-    'has its latency by the database’s clock, not by that of its worker',
+    'has its latency by the database’s clock, not by the clock of its worker',
     async () => {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 });
       onTestFinished(() => void vi.useRealTimers());
@@ -622,7 +622,7 @@ describe('a background run', () => {
 test('a background run that is cancelled after a worker took it does not begin', async () => {
   const [taken, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let [bot, finds] = ['', 0];
-  // The first read is that of the request, the second one that of the worker.
+  // The request reads first, the worker reads second.
   const findUnique = async (...args: Parameters<typeof prisma.activeDeployment.findUnique>) => {
     if (args[0].where.botId_environment?.botId === bot) finds += 1;
     if (finds === 2) {

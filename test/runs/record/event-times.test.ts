@@ -140,7 +140,7 @@ describe('the times of events', () => {
     expect(new Set(times.slice(0, -1)).size).toBe(5);
   });
 
-  test('keep those of an earlier attempt in another process', async () => {
+  test('keep the times of an earlier attempt in another process', async () => {
     const id = await createLost({ background: true, eventTimes: [5, 70, 900] });
     await retried(id);
     const events = await follow(id);
@@ -177,7 +177,7 @@ describe('the times of events', () => {
     expect(times.slice(3)).not.toContain(null);
   });
 
-  test('are never before those of earlier events, even if another clock was ahead', async () => {
+  test('are never before the times of earlier events, even if another clock was ahead', async () => {
     const ahead = 2 * HOUR_MS;
     const id = await createLost({ background: true, eventTimes: [0, 1, ahead] });
     await retried(id);
@@ -193,7 +193,7 @@ describe('the times of events', () => {
     expect(new Set(eventTimes.slice(3))).toEqual(new Set([MAX_INT]));
   });
 
-  test('are those of the row for a run that never started, and after its text was erased', async () => {
+  test('are the times of the row for a run that never started, and after its text was erased', async () => {
     const finishedAt = new Date();
     const row = { events: Prisma.DbNull, finishedAt };
     const unstarted = await createLost({ ...row, status: 'CANCELLED', startedAt: null });

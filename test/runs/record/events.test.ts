@@ -30,7 +30,7 @@ describe('the events of a run', () => {
     expect(read).toEqual([5, 5, 8, 8]);
   });
 
-  test('have times that follow the clock of the database, not that of the machine', () => {
+  test('have times that follow the clock of the database, not the clock of the machine', () => {
     vi.useFakeTimers({ toFake: ['performance', 'Date'] });
     atTheEnd(() => vi.useRealTimers());
     const { createdAt, startedAt, now } = createRunClock({

@@ -47,7 +47,7 @@ export const GUARDED_NODES: Record<string, KeyScope> = {
 /** The paths to a run that the operation itself began. Its caller may read the whole run. */
 export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 
-/** The fields that require no scope beyond those of the path to their object. */
+/** The fields that require no scope beyond the scopes of the path to their object. */
 const OPEN: Record<string, string> = {
   Account: 'id name plan requestsPerMinute requestsPerDay bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
