@@ -7,7 +7,7 @@ const MAX_GROWTH = 2.5;
  * is 4 ms on Linux and counts 2.5-fold. The rest is for the collection of garbage.
  */
 const NOISE_MS = 14;
-/** Rounds of measurements. A round more only lowers the times, so that a busy machine cannot fail a test for long. */
+/** Rounds of measurements. A further round only lowers the times, so that a busy machine cannot fail a test for long. */
 const ROUNDS = 20;
 
 /** Repeats a part up to a length. */
@@ -23,6 +23,7 @@ export const repeatTo = (part: string, length: number): string =>
 export async function expectLinear(
   make: (size: number) => () => unknown,
   size: number,
+  rounds = ROUNDS,
 ): Promise<void> {
   const works = [size, 2 * size, 4 * size].map((length) => ({
     work: make(length),
@@ -38,7 +39,7 @@ export async function expectLinear(
     const [first = 0, second = 0, third = 0] = works.map(({ least }) => least);
     const isLinear =
       second <= MAX_GROWTH * first + NOISE_MS && third <= MAX_GROWTH * second + NOISE_MS;
-    if (isLinear || round === ROUNDS) {
+    if (isLinear || round === rounds) {
       expect(isLinear, `${[first, second, third].map((ms) => ms.toFixed(1)).join(', ')} ms`).toBe(
         true,
       );

@@ -7,7 +7,7 @@ import { watchConnections } from '../helpers/accepted.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { ownHeaders } from '../helpers/console.ts';
 import { readError } from '../helpers/documented.ts';
-import { objectCounts } from '../helpers/leaks.ts';
+import { heapBytes } from '../helpers/leaks.ts';
 import {
   answerTo,
   chunked,
@@ -170,10 +170,7 @@ describe('bodies in very many pieces', () => {
   });
 
   /** Bytes of the heap and of buffers that remain after garbage collection. */
-  const memory = async () => {
-    const { heapBytes } = await objectCounts();
-    return heapBytes + process.memoryUsage().arrayBuffers;
-  };
+  const memory = async () => (await heapBytes()) + process.memoryUsage().arrayBuffers;
 
   test('hold less than 5 MB for 1 MiB, and are answered', async () => {
     const accepted = watchConnections(app);

@@ -9,7 +9,7 @@ import { TEST_SECRET_KEY } from '../helpers/app.ts';
 import { ownHeaders, postSession, signIn, viewerBy } from '../helpers/console.ts';
 import { recordStatements } from '../helpers/statements.ts';
 
-const REQUESTS = 200;
+const REQUESTS = 100;
 const MINUTE = 60_000;
 
 let now = Date.UTC(2030, 0, 1);
@@ -70,7 +70,7 @@ const CREDENTIALS =
 /** The same with the bots of visitors. */
 const SECRETS = new RegExp(`${CREDENTIALS.source}|\\\\"bots\\\\"`);
 
-describe('200 refused requests of one address', () => {
+describe('100 refused requests of one address', () => {
   test.each<[string, () => Promise<Response>]>([
     ['a cookie of no session', () => post('/graphql', withCookie(random(32)), QUERY)],
     [
