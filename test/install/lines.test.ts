@@ -14,7 +14,7 @@ import { documentedLines } from './documented-lines.ts';
 const INSTALL_MS = 1_500_000;
 const LINE_MS = 900_000;
 
-/** These run in a clean clone in the last step of `.ci/run`, and in its first. */
+/** `.ci/run` runs these in a clean clone, with one installation for all of them. */
 const BY_CI = ['npm ci && npm start', 'npm ci && npm test', 'npm start', 'npm test'];
 
 let clone: string;
