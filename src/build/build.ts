@@ -1,5 +1,6 @@
 /**
  * `npm run build`: writes all generated files. It does nothing if neither they nor their sources have changed since the last build.
+ * npm runs it as `prepare` after it has installed the packages of a clone, and before it packs Parley.
  *
  * The build happens in a copy of the sources below `.build`. Its results replace the earlier ones by a rename when they
  * are complete, so that a stopped build leaves the earlier ones as they were.
@@ -8,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   readdirSync,
@@ -40,6 +42,8 @@ const OUTPUTS = ['src/generated', 'src/client/dist'];
 const TARGETS = ['generate', 'console', 'client', 'command', 'server', 'database'];
 /** The file with the digests of the last complete build's sources and results, in the first of `OUTPUTS`. */
 const STAMP = 'src/generated/build.json';
+/** A development package that the build needs. */
+const BUNDLER = 'node_modules/rolldown';
 
 type Stamp = { inputs: string; outputs: string };
 
@@ -137,6 +141,12 @@ function install(stage: string): void {
 const inputs = inputsDigest();
 const last = readStamp();
 if (last.inputs !== inputs || last.outputs !== outputsDigest(ROOT)) {
+  if (!existsSync(join(ROOT, BUNDLER))) {
+    console.error(
+      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev',
+    );
+    process.exit(1);
+  }
   const stage = makeStage();
   try {
     if (buildIn(stage)) {
