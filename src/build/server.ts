@@ -10,12 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const DIRECTORY = join(ROOT, 'src/generated/server');
 
 /** Packages that load files of their own at run time, and one that uses what Node.js deprecates. */
-const EXTERNAL = [
-  /^@electric-sql\/pglite/,
-  /^@prisma\/schema-engine-wasm/,
-  /^pino(-pretty)?$/,
-  'grammy',
-];
+const EXTERNAL = [/^@electric-sql\/pglite/, /^pino(-pretty)?$/, 'grammy'];
 
 await rm(DIRECTORY, { recursive: true, force: true });
 await build({

@@ -124,6 +124,7 @@ async function explained<T>(setting: string, url: string, work: () => Promise<T>
   try {
     return await work();
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     const { host, pathname } = new URL(url);
     const refused = refusedConnection(url, error, setting);
     if (refused) throw new StartupError(refused, { cause: error });

@@ -44,6 +44,7 @@ export async function openEmbedded(dataDirectory: string): Promise<Database> {
     };
   } catch (error) {
     lock.release();
+    if (error instanceof StartupError) throw error;
     throw new StartupError(
       `PARLEY_DATA_DIR: the database in ${dataDirectory} cannot be opened: ${reason(error)}. Restore it from a backup, or name another directory.`,
       { cause: error },

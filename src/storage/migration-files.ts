@@ -1,28 +1,31 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 
 export const PRISMA_DIRECTORY = new URL('../../prisma/', import.meta.url);
 
-export type Migrations = Awaited<ReturnType<typeof readMigrations>>;
+/** A folder below `prisma/migrations`, with its SQL. */
+export type Migration = { name: string; script: string };
 
-/** The migrations of this version, in the form that the schema engine takes. */
-export async function readMigrations() {
+/** The migrations of this version, in their order. */
+export async function readMigrations(): Promise<Migration[]> {
   const directory = new URL('migrations/', PRISMA_DIRECTORY);
-  const read = (path: string) => readFile(new URL(path, directory), 'utf8');
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return {
-    baseDir: fileURLToPath(directory),
-    lockfile: { path: 'migration_lock.toml', content: await read('migration_lock.toml') },
-    shadowDbInitScript: '',
-    migrationDirectories: await Promise.all(
-      names.sort().map(async (name) => ({
-        path: name,
-        migrationFile: {
-          path: 'migration.sql',
-          content: { tag: 'ok' as const, value: await read(`${name}/migration.sql`) },
-        },
-      })),
-    ),
-  };
+  return Promise.all(
+    names.sort().map(async (name) => ({
+      name,
+      script: await readFile(new URL(`${name}/migration.sql`, directory), 'utf8'),
+    })),
+  );
+}
+
+/** The checksum that Prisma records: SHA-256 in hexadecimal digits. */
+export function checksumOf(script: string): string {
+  return createHash('sha256').update(script).digest('hex');
+}
+
+/** Whether a script has a checksum. As for Prisma, Git may have changed the ends of its lines. */
+export function hasChecksum(script: string, checksum: string): boolean {
+  const unix = script.replaceAll('\r\n', '\n');
+  return [script, unix, unix.replaceAll('\n', '\r\n')].map(checksumOf).includes(checksum);
 }
