@@ -1,13 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { PrismaPg } from '@prisma/adapter-pg';
 import type {
   SqlDriverAdapter,
   SqlDriverAdapterFactory,
   SqlQuery,
 } from '@prisma/driver-adapter-utils';
-import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { seed } from '../../src/start/seed.ts';
@@ -22,7 +19,7 @@ import {
 import { statement } from '../../src/storage/sql.ts';
 import { freshDatabase, migratedDatabase, testDatabase } from '../helpers/database.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
-import { embeddedTemplate } from '../helpers/embedded-template.ts';
+import { emptyDatabase } from '../helpers/empty-database.ts';
 
 const databaseUrl = inject('databaseUrl');
 
@@ -56,23 +53,6 @@ describe('the migrations', () => {
 });
 
 describe('a migration', () => {
-  /** An empty database, with functions that query it directly. */
-  const open = async () => {
-    const adapter = databaseUrl
-      ? new PrismaPg({ connectionString: await freshDatabase(databaseUrl, 'migration') })
-      : new PrismaPGlite(new PGlite({ loadDataDir: await embeddedTemplate('empty') }));
-    const connection = await adapter.connect();
-    const query = async (sql: string) =>
-      (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows.flat();
-    return {
-      adapter,
-      query,
-      tables: () => query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
-      unfinished: () =>
-        query('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL'),
-      close: () => connection.dispose(),
-    };
-  };
   type Execute = SqlDriverAdapter['executeRaw'];
 
   /** The same adapter with another `executeRaw`. */
@@ -96,7 +76,7 @@ describe('a migration', () => {
       ? [['loses its connection', 'SELECT pg_terminate_backend(pg_backend_pid())']]
       : []),
   ])('that %s changes nothing, and the next start repeats it', async (_how, statement) => {
-    const { adapter, tables, unfinished, close } = await open();
+    const { adapter, tables, unfinished } = await emptyDatabase();
     const broken = altered(adapter, ({ sql, ...query }, execute) =>
       execute({ ...query, sql: sql.replace(LATER_STATEMENT, `${statement}; ${LATER_STATEMENT}`) }),
     );
@@ -106,21 +86,19 @@ describe('a migration', () => {
     expect(await applyMigrations(adapter)).toHaveLength(await countMigrations());
     expect(await unfinished()).toEqual([]);
     expect(await applyMigrations(adapter)).toEqual([]);
-    await close();
   });
 
   test('takes no lock and writes nothing if all migrations are applied', async () => {
-    const { adapter, close } = await open();
+    const { adapter } = await emptyDatabase();
     await applyMigrations(adapter);
     const readOnly = altered(adapter, async ({ sql }) => {
       throw new Error(`The start executed: ${sql}`);
     });
     expect(await applyMigrations(readOnly)).toEqual([]);
-    await close();
   });
 
   test('is recorded in its own transaction, so that a lost response does not matter', async () => {
-    const { adapter, close } = await open();
+    const { adapter } = await emptyDatabase();
     const silent = altered(adapter, async (query, execute) => {
       const answer = await execute(query);
       if (query.sql.includes(LATER_STATEMENT)) throw new Error('The answer is lost.');
@@ -128,11 +106,10 @@ describe('a migration', () => {
     });
     await expect(applyMigrations(silent)).rejects.toThrow('The answer is lost.');
     expect(await applyMigrations(adapter)).toHaveLength((await countMigrations()) - 1);
-    await close();
   });
 
   test('keeps the background runs of an earlier version, which used pg-boss', async () => {
-    const { adapter, query, close } = await open();
+    const { adapter, query } = await emptyDatabase();
     const stopped = altered(adapter, ({ sql, ...query }, execute) =>
       execute({ ...query, sql: sql.replace('DROP SCHEMA IF EXISTS "pgboss"', 'SELECT 1 / 0') }),
     );
@@ -160,11 +137,10 @@ describe('a migration', () => {
       'run_4 none at once',
     ]);
     expect(await query(`SELECT 1 FROM pg_namespace WHERE nspname = 'pgboss'`)).toEqual([]);
-    await close();
   });
 
   test('that an earlier version left incomplete is refused with the database’s error', async () => {
-    const { adapter, query, tables, unfinished, close } = await open();
+    const { adapter, query, tables, unfinished } = await emptyDatabase();
     await query(`CREATE TYPE "Plan" AS ENUM ('FREE')`);
     for (let start = 0; start < 2; start += 1) {
       await expect(applyMigrations(adapter)).rejects.toThrow(
@@ -173,7 +149,6 @@ describe('a migration', () => {
       expect(await tables()).toEqual(['_prisma_migrations']);
       expect(await unfinished()).toHaveLength(1);
     }
-    await close();
   });
 });
 
