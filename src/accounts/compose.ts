@@ -4,15 +4,31 @@ import type { FixedWindowCounter } from '../coordination/fixed-window-counter.ts
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
-import { createAccounts } from './accounts.ts';
-import { createConsoleSessions, findEndedSessions } from './console-sessions.ts';
-import { createKeyLookups } from './key-lookup.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import {
+  type ConsoleSessions,
+  createConsoleSessions,
+  findEndedSessions,
+} from './console-sessions.ts';
+import { createKeyLookups, type KeyLookups } from './key-lookup.ts';
 import { createKeyWatchers, findChangedKeys } from './key-watchers.ts';
 import { createKeys, type Keys } from './keys.ts';
-import { createLimits } from './limits.ts';
-import { createSessionTokens } from './session-tokens.ts';
-import { createSignInCodes } from './sign-in-codes.ts';
-import { createFindVisited, findClosedPages } from './visitors.ts';
+import { createLimits, type Limits } from './limits.ts';
+import { createSessionTokens, type SessionTokens } from './session-tokens.ts';
+import { createSignInCodes, type SignInCodes } from './sign-in-codes.ts';
+import { createFindVisited, type FindVisited, findClosedPages } from './visitors.ts';
+
+/** The composed domain of accounts. */
+export type AccountsDomain = {
+  accounts: Accounts;
+  keys: Keys;
+  sessionTokens: SessionTokens;
+  findVisited: FindVisited;
+  lookUps: KeyLookups;
+  consoleSessions: ConsoleSessions;
+  signInCodes: SignInCodes;
+  limits: Limits;
+};
 
 type Parts = {
   prisma: PrismaClient;
@@ -36,7 +52,7 @@ export function createAccountsDomain({
   clock: now = Date.now,
   log,
   lifetime,
-}: Parts) {
+}: Parts): AccountsDomain {
   const keyWatchers = createKeyWatchers({
     what: 'API keys',
     findChanged: (hashes) => findChangedKeys(prisma, hashes, now()),
@@ -63,10 +79,18 @@ export function createAccountsDomain({
       ? visitorWatchers.add(caller.key, ended)
       : consoleSessions.watch(caller, ended);
   const lookUps = createKeyLookups(now);
-  const shared = { prisma, pubsub, lookUps, secretKeys, log, now };
-  const findVisited = createFindVisited(shared);
-  const keys = createKeys({ ...shared, versions, watchers: keyWatchers });
-  const consoleSessions = createConsoleSessions({ ...shared, keys, watchers: sessionWatchers });
+  const findVisited = createFindVisited({ prisma, lookUps });
+  const keys = createKeys({ prisma, pubsub, versions, watchers: keyWatchers, lookUps, log, now });
+  const consoleSessions = createConsoleSessions({
+    prisma,
+    keys,
+    pubsub,
+    watchers: sessionWatchers,
+    lookUps,
+    secretKeys,
+    log,
+    now,
+  });
   return {
     accounts: createAccounts({ prisma, versions }),
     // Streams watch their caller, who may have a console session or be a visitor.
@@ -75,7 +99,7 @@ export function createAccountsDomain({
     findVisited,
     lookUps,
     consoleSessions,
-    signInCodes: createSignInCodes({ ...shared, keys }),
+    signInCodes: createSignInCodes({ prisma, keys, lookUps, secretKeys, now }),
     limits: createLimits({ accounts: createCounter(), addresses: createCounter(), now }),
   };
 }

@@ -1,15 +1,19 @@
 import type { Lifetime } from '../async/lifetime.ts';
+import type { ProbeTools } from '../deployments/diagnostics.ts';
 import { createEgress } from '../egress/egress.ts';
 import type { Model } from '../model/model.ts';
-import { createModels } from '../model/models.ts';
+import { createModels, type Models } from '../model/models.ts';
 import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import type { History } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
-import { createAgent } from './agent.ts';
+import { type Agent, createAgent } from './agent.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { createToolGroups } from './tools/groups.ts';
 import { createToolProbe } from './tools/probe.ts';
+
+/** The composed domain of the agent. */
+export type AgentDomain = { models: Models; agent: Agent; probeTools: ProbeTools };
 
 type Parts = {
   history: History;
@@ -31,7 +35,7 @@ export function createAgentDomain({
   observer,
   log,
   lifetime,
-}: Parts) {
+}: Parts): AgentDomain {
   const egress = createEgress({ allowedHosts });
   lifetime.defer(egress.close);
   const servers = createMcpServers({ egress });

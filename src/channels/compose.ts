@@ -10,20 +10,20 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cancel } from '../runs/life/cancel.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { createChannelStates } from './states.ts';
-import { createTelegramApi } from './telegram/api.ts';
+import { type ChannelStates, createChannelStates } from './states.ts';
+import { createTelegramApi, type TelegramApi } from './telegram/api.ts';
 import { createBlockedChats } from './telegram/blocked-chats.ts';
 import { createTelegramChat } from './telegram/chat.ts';
 import { createCommands } from './telegram/commands.ts';
-import { createTelegramConnector } from './telegram/connector.ts';
+import { createTelegramConnector, type TelegramConnector } from './telegram/connector.ts';
 import { startConsumer, type TelegramConsumer } from './telegram/consumer.ts';
 import { createHandleUpdate } from './telegram/handle.ts';
 import { createInbox, INBOX_CHANNEL } from './telegram/inbox.ts';
 import { startPoller } from './telegram/poller.ts';
 import { createReceive } from './telegram/receive.ts';
-import { createRegistration } from './telegram/registration.ts';
-import { createTelegramUse } from './telegram/use.ts';
-import { createWebhook } from './telegram/webhook.ts';
+import { createRegistration, type Registration } from './telegram/registration.ts';
+import { createTelegramUse, type TelegramUse } from './telegram/use.ts';
+import { createWebhook, type TelegramWebhook } from './telegram/webhook.ts';
 
 /** Settings of the Telegram channel. */
 export type TelegramOptions = {
@@ -33,6 +33,15 @@ export type TelegramOptions = {
   waitMs?: number | undefined;
   /** Milliseconds after a deployment in which it may be connected. */
   pendingMs?: number | undefined;
+};
+
+/** What connects deployments to their channels. Deployments depend on it. */
+export type ConnectionsDomain = {
+  api: TelegramApi;
+  states: ChannelStates;
+  registration: Registration;
+  connector: TelegramConnector;
+  use: TelegramUse;
 };
 
 type ConnectionParts = {
@@ -46,7 +55,6 @@ type ConnectionParts = {
   lifetime: Lifetime;
 };
 
-/** Composes what connects deployments to their channels. Deployments depend on it. */
 export function createChannelConnections({
   prisma,
   pubsub,
@@ -55,7 +63,7 @@ export function createChannelConnections({
   telegram = {},
   log,
   lifetime,
-}: ConnectionParts) {
+}: ConnectionParts): ConnectionsDomain {
   const { apiRoot, waitMs = 1_000, pendingMs = 40_000 } = telegram;
   const registeredUrl = publicUrl?.startsWith('https:') ? publicUrl : '';
   const api = createTelegramApi({ apiRoot });
@@ -83,13 +91,21 @@ export function createChannelConnections({
   return { api, states, registration, connector, use };
 }
 
-type Parts = ReturnType<typeof createChannelConnections> & {
+/** What answers the messages of channels. */
+export type ChannelsDomain = {
+  telegramWebhook: TelegramWebhook;
+  /** Takes no more messages. The replies in progress continue. */
+  stopTaking(): Promise<void>;
+};
+
+type Parts = {
   prisma: PrismaClient;
   owner: Owner;
   pubsub: PubSub;
   limits: Pick<Limits, 'takeForAccount'>;
   lookUps: KeyLookups;
   activeDeployments: ActiveDeployments;
+  connections: ConnectionsDomain;
   sessions: Sessions;
   cancel: Cancel;
   startChat: StartChat;
@@ -97,26 +113,43 @@ type Parts = ReturnType<typeof createChannelConnections> & {
   lifetime: Lifetime;
 };
 
-/** Composes what answers the messages of channels. */
-export function createChannelsDomain(parts: Parts) {
-  const { lifetime } = parts;
-  const inbox = createInbox(parts);
+export function createChannelsDomain({
+  prisma,
+  owner,
+  pubsub,
+  limits,
+  lookUps,
+  activeDeployments,
+  connections: { api, states, registration, connector, use },
+  sessions,
+  cancel,
+  startChat,
+  log,
+  lifetime,
+}: Parts): ChannelsDomain {
+  const inbox = createInbox({ prisma, owner, pubsub });
   const receive = createReceive({ inbox });
-  const chat = createTelegramChat({ ...parts, inbox });
-  const commands = createCommands(parts);
-  const blockedChats = createBlockedChats(parts);
-  const handle = createHandleUpdate({ ...parts, inbox, chat, commands, blockedChats });
+  const handle = createHandleUpdate({
+    prisma,
+    api,
+    activeDeployments,
+    inbox,
+    chat: createTelegramChat({ startChat, limits, inbox }),
+    commands: createCommands({ prisma, sessions, cancel }),
+    blockedChats: createBlockedChats({ prisma, states }),
+    connector,
+    log,
+  });
   let consumer: TelegramConsumer | undefined;
   lifetime.onStart(() => {
-    consumer = startConsumer({ ...parts, inbox, handle });
+    consumer = startConsumer({ inbox, use, handle, pubsub, log });
     return consumer;
   });
-  lifetime.onStart(() => startPoller({ ...parts, receive }));
+  lifetime.onStart(() => startPoller({ prisma, owner, use, registration, connector, receive, log }));
   return {
-    telegramWebhook: createWebhook({ ...parts, receive }),
+    telegramWebhook: createWebhook({ prisma, lookUps, registration, receive }),
 
-    /** Takes no more messages. The replies in progress continue. */
-    async stopTaking(): Promise<void> {
+    async stopTaking() {
       await consumer?.stop();
     },
   };

@@ -1,9 +1,21 @@
 import type { Lifetime } from '../async/lifetime.ts';
 import type { Log } from '../observability/log.ts';
-import { createMemoryVersions, createSharedVersions } from './cache-versions.ts';
-import { createMemoryCounter, createSharedCounter } from './fixed-window-counter.ts';
-import { createPubSub, createRedisPubSub } from './pubsub.ts';
+import { createMemoryVersions, createSharedVersions, type Versions } from './cache-versions.ts';
+import {
+  createMemoryCounter,
+  createSharedCounter,
+  type FixedWindowCounter,
+} from './fixed-window-counter.ts';
+import { createPubSub, createRedisPubSub, type PubSub } from './pubsub.ts';
 import type { Redis } from './redis.ts';
+
+/** The state that the replicas share. */
+export type Coordination = {
+  pubsub: PubSub;
+  versions: Versions;
+  /** Each counter has its own windows. */
+  createCounter(): FixedWindowCounter;
+};
 
 type Parts = {
   /** Shared by all replicas. None: this process is the only replica. */
@@ -15,14 +27,14 @@ type Parts = {
 };
 
 /** Composes the state that the replicas share: in Redis, or in memory for a single process. */
-export function createCoordination({ redis, clock, log, lifetime }: Parts) {
+export function createCoordination({ redis, clock, log, lifetime }: Parts): Coordination {
   const coordination = redis ? inRedis(redis, log) : inMemory(clock);
   lifetime.defer(coordination.pubsub.flush);
   if (redis) lifetime.onStart(() => redis.watch(log));
   return coordination;
 }
 
-function inRedis(redis: Redis, log: Log) {
+function inRedis(redis: Redis, log: Log): Coordination {
   redis.logTo(log);
   return {
     pubsub: createRedisPubSub(redis),
@@ -31,7 +43,7 @@ function inRedis(redis: Redis, log: Log) {
   };
 }
 
-function inMemory(clock: (() => number) | undefined) {
+function inMemory(clock: (() => number) | undefined): Coordination {
   const versions = createMemoryVersions();
   return {
     pubsub: createPubSub(),

@@ -45,14 +45,3 @@ export type ChannelConnections = {
 export function unconfirmed(reports: ChannelReport[]): ChannelReport[] {
   return reports.map(({ channel }) => ({ channel }));
 }
-
-/** For servers and tools that connect no channels. */
-export const NO_CONNECTIONS: ChannelConnections = {
-  check: async ({ channels }) =>
-    channels.some(({ type }) => type === 'telegram')
-      ? [{ channel: 'TELEGRAM', problem: 'This server connects no channels.' }]
-      : [],
-  claim: async () => [],
-  replace: async () => {},
-  connect: async () => {},
-};

@@ -1,45 +1,47 @@
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { ActiveDeployments } from './active.ts';
-import { announceDeploys } from './announce.ts';
-import { createDeploymentChanges } from './changes.ts';
+import { createDeploymentChanges, type DeploymentChanges } from './changes.ts';
 import type { ChannelConnections } from './channels.ts';
-import { createDeployments } from './deployments.ts';
+import { createDeploy, type Deploy } from './deploy.ts';
+import { createDeployChecks, type DeployChecks } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';
-import { createDrafts } from './drafts.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import type { EnvironmentCipher } from './environment.ts';
 import { createReadSource } from './read-source.ts';
 
-type Parts = {
-  prisma: PrismaClient;
-  pubsub: PubSub;
-  versions: Versions;
-  cipher: EnvironmentCipher;
-  activeDeployments: ActiveDeployments;
-  probeTools: ProbeTools;
-  connections: ChannelConnections;
-  /** `host:port` of private hosts that tools may call. */
-  allowedHosts: string[];
+/** The composed domain of deployments. `createActiveDeployments` comes before it: channels need it too. */
+export type DeploymentsDomain = {
+  deploy: Deploy;
+  deployChecks: DeployChecks;
+  deploymentChanges: DeploymentChanges;
+  drafts: Drafts;
 };
 
+/** @param allowedHosts `host:port` of private hosts that tools may call. */
 export function createDeploymentsDomain({
   prisma,
   pubsub,
   versions,
   cipher,
-  activeDeployments,
   probeTools,
   connections,
   allowedHosts,
-}: Parts) {
-  const deploymentChanges = createDeploymentChanges({ pubsub });
+}: {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  versions: Versions;
+  cipher: EnvironmentCipher;
+  probeTools: ProbeTools;
+  connections: ChannelConnections;
+  allowedHosts: string[];
+}): DeploymentsDomain {
+  const changes = createDeploymentChanges({ pubsub });
   const read = createReadSource({ allowedHosts });
-  const deployments = createDeployments({ prisma, cipher, probeTools, connections, read });
   return {
-    deployments: announceDeploys(deployments, versions, deploymentChanges, connections),
-    deploymentChanges,
+    deploy: createDeploy({ prisma, cipher, read, probeTools, connections, versions, changes }),
+    deployChecks: createDeployChecks({ prisma, cipher, read }),
+    deploymentChanges: changes,
     drafts: createDrafts({ prisma, cipher, read }),
-    activeDeployments,
   };
 }

@@ -1,6 +1,9 @@
-import type { ParsedSource } from '../language/read.ts';
-import type { EnvironmentVariables } from './environment.ts';
-import type { Plan } from './plan.ts';
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { DefinitionReport } from '../language/read.ts';
+import type { EnvironmentCipher } from './environment.ts';
+import { createPlan } from './plan.ts';
+import type { ReadSource } from './read-source.ts';
+import type { DeployCheckRequest } from './request.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
 /** What a deploy would answer, and what it would do to each variable, by sorted names. */
@@ -17,24 +20,56 @@ export type DeployCheck = Verdict & {
   missing: string[];
 };
 
-/** @param sent the variables of the request. */
-export function deployCheck(
-  parsed: ParsedSource,
-  { before, variables, refusals }: Plan,
-  sent: EnvironmentVariables,
-): DeployCheck {
-  const isSent = (name: string) => Object.hasOwn(sent, name);
-  const isKept = (name: string) => Object.hasOwn(variables, name);
+/** Checks that change nothing. */
+export type DeployChecks = {
+  /**
+   * Reads a source as a deploy does.
+   *
+   * @param envNames see `ParsedSource.diagnose`.
+   */
+  checkSource(source: string, envNames?: readonly string[]): Promise<DefinitionReport>;
+  /**
+   * Decides on a deploy as `Deploy` does. Contacts neither tool servers nor the services of channels, so that an unfinished
+   * request sends no variable: their warnings are absent, and errors about claimed bots too.
+   *
+   * @throws GatewayError `invalid_request` as `Deploy`.
+   */
+  checkDeploy(request: DeployCheckRequest): Promise<DeployCheck>;
+};
+
+export function createDeployChecks({
+  prisma,
+  cipher,
+  read,
+}: {
+  prisma: PrismaClient;
+  cipher: EnvironmentCipher;
+  read: ReadSource;
+}): DeployChecks {
+  const { changeVariables } = createPlan({ cipher });
   return {
-    ...verdictOn({ parsed, variables, refusals }),
-    envNames: parsed.envNames,
-    set: Object.keys(sent).filter(isKept).sort(),
-    carriedOver: Object.keys(variables)
-      .filter((name) => !isSent(name))
-      .sort(),
-    removed: Object.keys(before)
-      .filter((name) => !isKept(name))
-      .sort(),
-    missing: parsed.envNames.filter((name) => !isKept(name)),
+    async checkSource(source, envNames) {
+      const { diagnose, ...parsed } = await read(source);
+      return { ...parsed, diagnostics: diagnose(envNames) };
+    },
+
+    async checkDeploy(request) {
+      const { before, variables, refusals } = await changeVariables(prisma, request);
+      const parsed = await read(request.source);
+      const isSent = (name: string) => Object.hasOwn(request.envVars, name);
+      const isKept = (name: string) => Object.hasOwn(variables, name);
+      return {
+        ...verdictOn({ parsed, variables, refusals }),
+        envNames: parsed.envNames,
+        set: Object.keys(request.envVars).filter(isKept).sort(),
+        carriedOver: Object.keys(variables)
+          .filter((name) => !isSent(name))
+          .sort(),
+        removed: Object.keys(before)
+          .filter((name) => !isKept(name))
+          .sort(),
+        missing: parsed.envNames.filter((name) => !isKept(name)),
+      };
+    },
   };
 }

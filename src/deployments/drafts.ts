@@ -37,11 +37,11 @@ export function createDrafts({
   cipher: EnvironmentCipher;
   read: ReadSource;
 }): Drafts {
-  const { plan } = createPlan({ cipher });
+  const { changeVariables } = createPlan({ cipher });
   return {
     async prepare(botId, environment, { source, envVars }) {
       const request = { botId, environment, source, envVars, unsetEnvVars: [] };
-      const { variables, refusals } = await plan(prisma, request);
+      const { variables, refusals } = await changeVariables(prisma, request);
       const { definition, diagnose } = await read(source);
       if (definition === null || refusals.length > 0) {
         const diagnostics = inOrder([...diagnose(Object.keys(variables)), ...refusals]);

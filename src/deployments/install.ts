@@ -1,9 +1,10 @@
-import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
+import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import type { ParsedSource } from '../language/read.ts';
 import { databaseTime } from '../storage/moment.ts';
 import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
-import type { DeploymentDiagnostic, ToolServerReport } from './diagnostics.ts';
+import type { ToolServerReport } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import type { Plan } from './plan.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
 /** The data of a new deployment. */
@@ -11,24 +12,17 @@ export type Installation = {
   /** The id of the new deployment, `dep_…`. */
   id: string;
   botId: string;
-  environment: Environment;
-  source: string;
-  /** The parsed `source`. */
+  message: string | null | undefined;
+  /** The key that deploys, if any. */
+  keyId: string | null | undefined;
+  plan: Plan;
+  /** The parsed source of the plan. */
   parsed: ParsedSource;
-  message?: string | null | undefined;
-  variables: EnvironmentVariables;
-  /** Errors that prevent the activation of a valid source. */
-  refusals?: DeploymentDiagnostic[];
   /** Reports of the source's tool servers. */
   reports: ToolServerReport[];
   /** Reports of the services of the source's channels, and the variables with which they were asked. */
   channelReports: ChannelReport[];
   asked: EnvironmentVariables;
-  rolledBackToId?: string;
-  /** The key that deploys, if any. */
-  keyId?: string | null | undefined;
-  /** The names of the variables whose values came with the request. */
-  sentEnvNames?: string[];
 };
 
 /** Stores a deployment, and activates it if it has no errors. The transaction holds the lock on the bot. */
@@ -44,24 +38,27 @@ export function createInstall({
   cipher: EnvironmentCipher;
   connections: ChannelConnections;
 }): Install {
-  return async (tx, installation) => {
-    const { variables, refusals = [], parsed, reports, ...more } = installation;
-    const { asked, keyId, channelReports: answered, ...request } = more;
-    const { id, botId, environment } = request;
+  return async (tx, { id, botId, message, keyId, plan, parsed, reports, asked, ...answers }) => {
+    const { environment, source, variables, refusals, previousId } = plan;
+    const { rolledBackToId, sentEnvNames } = plan;
+    const place = { id, botId, environment };
     const { definition } = parsed;
     const createdAt = new Date(await databaseTime(tx));
-    const attempt = { ...request, ...(await placeOf(tx, request)), keyId, createdAt };
+    const version = await nextVersion(tx, botId);
+    const origin = { message, keyId, sentEnvNames, rolledBackToId, previousId };
+    const attempt = { ...place, source, version, createdAt, ...origin };
     const fail = ({ diagnostics }: Verdict) =>
       tx.deployment.create({
         data: { ...attempt, deployedAt: createdAt, status: 'FAILED', diagnostics },
       });
     const isCurrent =
-      answered.length === 0 || cipher.fingerprint(asked) === cipher.fingerprint(variables);
-    const channelReports = isCurrent ? answered : unconfirmed(answered);
+      answers.channelReports.length === 0 ||
+      cipher.fingerprint(asked) === cipher.fingerprint(variables);
+    const channelReports = isCurrent ? answers.channelReports : unconfirmed(answers.channelReports);
     const judged = { parsed, variables, reports, channelReports };
     const verdict = verdictOn({ ...judged, refusals });
     if (definition === null || !verdict.isDeployable) return fail(verdict);
-    const claimed = await connections.claim(tx, request, channelReports, keyId);
+    const claimed = await connections.claim(tx, place, channelReports, keyId);
     if (claimed.length > 0) return fail(verdictOn({ ...judged, refusals: claimed }));
     const isPending = channelReports.some(({ problem }) => problem === undefined);
     const deployment = await tx.deployment.create({
@@ -75,7 +72,7 @@ export function createInstall({
         envVars: cipher.encrypt(id, variables),
       },
     });
-    await connections.replace(tx, request, channelReports);
+    await connections.replace(tx, place, channelReports);
     await tx.activeDeployment.upsert({
       where: { botId_environment: { botId, environment } },
       create: { botId, environment, deploymentId: id },
@@ -85,18 +82,11 @@ export function createInstall({
   };
 }
 
-/** The version of the bot's next deployment, and the deployment that is active before it. */
-async function placeOf(
-  tx: Prisma.TransactionClient,
-  { botId, environment }: Pick<Installation, 'botId' | 'environment'>,
-): Promise<{ version: number; previousId: string | undefined }> {
+/** The version of the bot's next deployment. */
+async function nextVersion(tx: Prisma.TransactionClient, botId: string): Promise<number> {
   const { _max: last } = await tx.deployment.aggregate({
     where: { botId },
     _max: { version: true },
   });
-  const active = await tx.activeDeployment.findUnique({
-    where: { botId_environment: { botId, environment } },
-    select: { deploymentId: true },
-  });
-  return { version: (last.version ?? 0) + 1, previousId: active?.deploymentId };
+  return (last.version ?? 0) + 1;
 }

@@ -3,15 +3,7 @@ import type { Environment } from '../generated/prisma/client.ts';
 import type { IdempotencyKey } from '../idempotency/key.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
-/** What each request for a deployment has. */
-export type DeploymentRequest = {
-  botId: string;
-  idempotency?: IdempotencyKey | undefined;
-  /** The key that deploys, for the audit log. Absent for a deployment without a request. */
-  actor?: Actor | undefined;
-};
-
-/** What decides on a deploy. */
+/** What decides on the deploy of a source. */
 export type DeployCheckRequest = {
   botId: string;
   environment: Environment;
@@ -23,10 +15,20 @@ export type DeployCheckRequest = {
   unsetEnvVars: string[];
 };
 
-export type DeployRequest = DeploymentRequest & DeployCheckRequest & { message?: string | null };
+/** The source and the variables of a new deployment: of the request, or of an earlier deployment. */
+export type DeployTarget =
+  | (DeployCheckRequest & { action: 'DEPLOY' })
+  | {
+      action: 'ROLLBACK' | 'PROMOTE';
+      botId: string;
+      /** The earlier deployment. */
+      deploymentId: string;
+    };
 
-/** An earlier deployment to roll back to or to promote. */
-export type RedeployRequest = DeploymentRequest & {
-  deploymentId: string;
-  message?: string | null;
+/** A request for a new deployment. */
+export type DeployRequest = DeployTarget & {
+  message?: string | null | undefined;
+  idempotency?: IdempotencyKey | undefined;
+  /** The key that deploys, for the audit log. Absent for a deployment without a request. */
+  actor?: Actor | undefined;
 };

@@ -1,38 +1,28 @@
 import { GatewayError, notFound } from '../errors/errors.ts';
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
-import type { RedeployRequest } from './request.ts';
+import type { DeployTarget } from './request.ts';
 
 /**
- * The deployment that a request rolls back to.
+ * The deployment that a request rolls back to or promotes.
  *
- * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for a failed deployment.
+ * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for a failed deployment, and for the
+ *   promotion of a deployment outside staging.
  */
-export async function findDeployable(
+export async function findTarget(
   tx: Prisma.TransactionClient,
-  { botId, deploymentId }: RedeployRequest,
+  { action, botId, deploymentId }: Exclude<DeployTarget, { action: 'DEPLOY' }>,
 ): Promise<Deployment> {
   const target = await tx.deployment.findUnique({ where: { id: deploymentId, botId } });
   if (target === null) throw notFound('deployment', deploymentId);
-  if (target.status !== 'FAILED') return target;
+  const problem =
+    target.status === 'FAILED'
+      ? 'failed and cannot be activated'
+      : action === 'PROMOTE' && target.environment !== 'STAGING'
+        ? 'is not a staging deployment'
+        : undefined;
+  if (problem === undefined) return target;
   throw new GatewayError(
     'deployment_not_deployable',
-    `The deployment "${deploymentId}" failed and cannot be activated.`,
-  );
-}
-
-/**
- * The deployment that a request promotes.
- *
- * @throws GatewayError as `findDeployable`, and `deployment_not_deployable` for a deployment outside staging.
- */
-export async function findStaging(
-  tx: Prisma.TransactionClient,
-  request: RedeployRequest,
-): Promise<Deployment> {
-  const target = await findDeployable(tx, request);
-  if (target.environment === 'STAGING') return target;
-  throw new GatewayError(
-    'deployment_not_deployable',
-    `The deployment "${request.deploymentId}" is not a staging deployment.`,
+    `The deployment "${deploymentId}" ${problem}.`,
   );
 }

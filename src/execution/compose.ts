@@ -21,9 +21,17 @@ import { createForgottenSearch, SEARCH_EVERY_MS } from './forgotten.ts';
 import { startQueueConsumer } from './queue-consumer.ts';
 import { createRunExecutor } from './run-executor.ts';
 import { createTraceRun } from './run-trace.ts';
-import { createStartChat } from './start-chat.ts';
-import { createStartExecute } from './start-execute.ts';
+import { createStartChat, type StartChat } from './start-chat.ts';
+import { createStartExecute, type StartExecute } from './start-execute.ts';
 import { createEarlierRuns } from './started-run.ts';
+
+/** The composed domain of execution. */
+export type ExecutionDomain = {
+  startChat: StartChat;
+  startExecute: StartExecute;
+  /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
+  drain(limitMs: number): Promise<void>;
+};
 
 type Parts = {
   prisma: PrismaClient;
@@ -64,7 +72,7 @@ export function createExecutionDomain({
   observer,
   log,
   lifetime,
-}: Parts) {
+}: Parts): ExecutionDomain {
   const idempotency = createIdempotency({ prisma, pubsub, log });
   const earlierRuns = createEarlierRuns({ idempotency, replay });
   const traceRun = createTraceRun({ agent, tracing });
@@ -77,22 +85,49 @@ export function createExecutionDomain({
     observer,
     log,
   });
-  const executing = { activeRuns, activeDeployments, runs, traceRun, runExecutor };
-  const starting = { ...executing, idempotency, earlierRuns };
   // Runs end before their dependencies close, even if the start of the app fails.
   lifetime.defer(() => activeRuns.drain(0));
   const stopConsumer = lifetime.onStart(() =>
-    startQueueConsumer({ ...executing, queue, pubsub, log }),
+    startQueueConsumer({
+      queue,
+      runs,
+      traceRun,
+      runExecutor,
+      activeRuns,
+      activeDeployments,
+      pubsub,
+      log,
+    }),
   );
   const search = createForgottenSearch({ prisma, owner, activeRuns, turns, log });
   const what = 'The search for forgotten runs';
   lifetime.onStart(() => startPeriodic(search, { everyMs: SEARCH_EVERY_MS, log, what }));
   return {
-    startChat: createStartChat({ ...starting, drafts, sessions, turns }),
-    startExecute: createStartExecute({ ...starting, queue, replay }),
+    startChat: createStartChat({
+      activeRuns,
+      activeDeployments,
+      drafts,
+      sessions,
+      turns,
+      runs,
+      idempotency,
+      earlierRuns,
+      traceRun,
+      runExecutor,
+    }),
+    startExecute: createStartExecute({
+      activeRuns,
+      activeDeployments,
+      runs,
+      queue,
+      idempotency,
+      earlierRuns,
+      replay,
+      traceRun,
+      runExecutor,
+    }),
 
-    /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
-    async drain(limitMs: number): Promise<void> {
+    async drain(limitMs) {
       await stopConsumer();
       await activeRuns.drain(limitMs);
     },

@@ -5,22 +5,39 @@ import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import type { Database } from '../storage/database.ts';
 import type { ActiveRuns } from './life/active-runs.ts';
-import { createCancel } from './life/cancel.ts';
-import { createReplay } from './life/replay.ts';
+import { type Cancel, createCancel } from './life/cancel.ts';
+import { createReplay, type Replay } from './life/replay.ts';
 import { startRetention } from './life/retention.ts';
-import { createRuns } from './life/runs.ts';
-import { createRunExport } from './list/export.ts';
-import { createRunList } from './list/list.ts';
-import { createQueue } from './queue/queue.ts';
-import { createQueueDepth } from './queue/queue-depth.ts';
+import { createRuns, type Runs } from './life/runs.ts';
+import { createRunExport, type RunExport } from './list/export.ts';
+import { createRunList, type RunList } from './list/list.ts';
+import { createQueue, type Queue } from './queue/queue.ts';
+import { createQueueDepth, type QueueDepth } from './queue/queue-depth.ts';
 import { startRecovery } from './queue/recovery.ts';
-import { createChanges } from './record/changes.ts';
-import { createRunFeedback } from './record/feedback.ts';
+import { type Changes, createChanges } from './record/changes.ts';
+import { createRunFeedback, type RunFeedback } from './record/feedback.ts';
 import { createRunHours } from './stats/run-hours.ts';
-import { createRunStats } from './stats/stats.ts';
-import { createRunUsage } from './stats/usage.ts';
+import { createRunStats, type RunStats } from './stats/stats.ts';
+import { createRunUsage, type RunUsage } from './stats/usage.ts';
 import { createResource, type ResourceAttributes } from './trace/resource.ts';
-import { createTracing } from './trace/trace.ts';
+import { createTracing, type Tracing } from './trace/trace.ts';
+
+/** The composed domain of runs. */
+export type RunsDomain = {
+  runs: Runs;
+  queue: Queue;
+  /** The length of the queue, for the metrics. */
+  queueDepth(): Promise<QueueDepth>;
+  runList: RunList;
+  runExport: RunExport;
+  runFeedback: RunFeedback;
+  runStats: RunStats;
+  runUsage: RunUsage;
+  runChanges: Changes;
+  replay: Replay;
+  cancel: Cancel;
+  tracing: Tracing;
+};
 
 type Parts = Pick<Database, 'prisma' | 'sql' | 'search'> & {
   owner: Owner;
@@ -56,14 +73,13 @@ export async function createRunsDomain({
   observer,
   log,
   lifetime,
-}: Parts) {
+}: Parts): Promise<RunsDomain> {
   const runList = createRunList({ prisma, search });
   const runChanges = createChanges({ pubsub });
   const { notify } = runChanges;
   const replay = createReplay({ prisma, activeRuns, pubsub });
-  const reporting = { pubsub, notify, observer, log };
-  const cancel = createCancel({ prisma, owner, activeRuns, replay, ...reporting });
-  lifetime.onStart(() => startRecovery({ prisma, ...reporting }));
+  const cancel = createCancel({ prisma, owner, activeRuns, replay, pubsub, notify, observer, log });
+  lifetime.onStart(() => startRecovery({ prisma, pubsub, notify, observer, log }));
   lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays, promptDays }));
   lifetime.onStart(cancel.start);
   const runHours = createRunHours({ prisma, log });
@@ -71,8 +87,8 @@ export async function createRunsDomain({
   const traceExport = otlpEndpoint ? await openTraceExport(otlpEndpoint, log) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
-    runs: createRuns({ prisma, sql, owner, ...reporting }),
-    queue: createQueue({ prisma, sql, owner, ...reporting }),
+    runs: createRuns({ prisma, sql, owner, pubsub, notify, observer, log }),
+    queue: createQueue({ prisma, sql, owner, pubsub, notify, observer, log }),
     queueDepth: createQueueDepth({ prisma }),
     runList,
     runExport: createRunExport({ prisma, runList }),

@@ -57,10 +57,10 @@ builder.queryField('checkDefinition', (t) =>
         validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
-    resolve: async (_root, { source, envNames }, { deployments }) => {
+    resolve: async (_root, { source, envNames }, { deployChecks }) => {
       let formatted: { text: string | null } | undefined;
       return {
-        ...(await deployments.check(source, envNames ?? undefined)),
+        ...(await deployChecks.checkSource(source, envNames ?? undefined)),
         // Formats once for all aliases of the field.
         formatted: () => {
           formatted ??= { text: formatSource(source) };

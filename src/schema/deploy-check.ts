@@ -51,7 +51,7 @@ builder.queryField('checkDeploy', (t) =>
         },
       }),
     },
-    resolve: (_root, { botId, input }, { deployments }) =>
-      deployments.checkDeploy(deployRequest(botId, input)),
+    resolve: (_root, { botId, input }, { deployChecks }) =>
+      deployChecks.checkDeploy(deployRequest(botId, input)),
   }),
 );

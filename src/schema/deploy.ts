@@ -1,5 +1,5 @@
 import { actorOf } from '../accounts/audit.ts';
-import type { DeployCheckRequest } from '../deployments/request.ts';
+import type { DeployCheckRequest, DeployTarget } from '../deployments/request.ts';
 import type { AnsweringDeployment } from '../idempotency/deployments.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import {
@@ -105,15 +105,8 @@ builder.mutationField('deploy', (t) =>
         },
       }),
     },
-    resolve: async (_root, { botId, input }, context) => {
-      const deployment = await context.deployments.deploy({
-        ...deployRequest(botId, input),
-        message: input.message,
-        idempotency: idempotencyOf(input.idempotencyKey, botId, context),
-        actor: actorOf(context.caller()),
-      });
-      return answeredBy(deployment, context);
-    },
+    resolve: (_root, { botId, input }, context) =>
+      deploy(context, { action: 'DEPLOY', ...deployRequest(botId, input) }, input),
   }),
 );
 
@@ -142,12 +135,8 @@ builder.mutationField('rollback', (t) =>
       }),
       ...redeployArguments,
     },
-    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, request.botId, context);
-      const actor = actorOf(context.caller());
-      const redeploy = { ...request, idempotency, actor };
-      return answeredBy(await context.deployments.rollback(redeploy), context);
-    },
+    resolve: (_root, { botId, deploymentId, ...options }, context) =>
+      deploy(context, { action: 'ROLLBACK', botId, deploymentId }, options),
   }),
 );
 
@@ -164,22 +153,23 @@ builder.mutationField('promote', (t) =>
       }),
       ...redeployArguments,
     },
-    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, request.botId, context);
-      const actor = actorOf(context.caller());
-      const redeploy = { ...request, idempotency, actor };
-      return answeredBy(await context.deployments.promote(redeploy), context);
-    },
+    resolve: (_root, { botId, deploymentId, ...options }, context) =>
+      deploy(context, { action: 'PROMOTE', botId, deploymentId }, options),
   }),
 );
 
-function idempotencyOf(key: string | null | undefined, botId: string, { caller }: Context) {
-  if (key == null) return undefined;
-  return { accountId: caller().account.id, namespace: namespaceOf(caller(), botId), key };
-}
-
-/** Marks the response when it returns an earlier request's deployment. */
-function answeredBy(deployment: AnsweringDeployment, { setHeader }: Context): AnsweringDeployment {
-  if (deployment.isReplayed) setHeader('Idempotency-Replayed', 'true');
+/** Deploys for the caller. Marks the response when it returns an earlier request's deployment. */
+async function deploy(
+  context: Context,
+  target: DeployTarget,
+  options: { message?: string | null; idempotencyKey?: string | null },
+): Promise<AnsweringDeployment> {
+  const { message, idempotencyKey: key } = options;
+  const caller = context.caller();
+  const namespace = namespaceOf(caller, target.botId);
+  const idempotency = key == null ? undefined : { accountId: caller.account.id, namespace, key };
+  const request = { ...target, message, idempotency, actor: actorOf(caller) };
+  const deployment = await context.deploy(request);
+  if (deployment.isReplayed) context.setHeader('Idempotency-Replayed', 'true');
   return deployment;
 }

@@ -2,14 +2,17 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { Log } from '../observability/log.ts';
 import type { Database } from '../storage/database.ts';
-import { createHistory } from './history.ts';
-import { createMemory } from './memory.ts';
-import { createSessions } from './sessions.ts';
-import { createTurns } from './turns.ts';
+import { createHistory, type History } from './history.ts';
+import { createMemory, type Memory } from './memory.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+/** The composed domain of sessions. */
+export type SessionsDomain = { sessions: Sessions; history: History; memory: Memory; turns: Turns };
 
 type Parts = Pick<Database, 'prisma' | 'sql'> & { owner: Owner; pubsub: PubSub; log: Log };
 
-export function createSessionsDomain({ prisma, sql, owner, pubsub, log }: Parts) {
+export function createSessionsDomain({ prisma, sql, owner, pubsub, log }: Parts): SessionsDomain {
   const memory = createMemory({ prisma });
   const turns = createTurns({ prisma, sql, owner, pubsub, log });
   return {

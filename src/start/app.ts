@@ -78,13 +78,10 @@ const SEND_LIMIT_MS = 1_000;
  * Composes the whole app from an open database and a model. It does not listen, and its background tasks start with the
  * lifetime.
  */
-export async function createApp({
-  metrics: metricsAccess,
-  persistedDocuments,
-  ...options
-}: AppOptions): Promise<App> {
-  const documents = createDocuments(schema, persistedDocuments);
-  const { database, redis, allowedOrigins = [], lifetime } = options;
+export async function createApp(options: AppOptions): Promise<App> {
+  const { database, redis, publicUrl, allowedOrigins = [], connectionLimits, lifetime } = options;
+  const { metrics: metricsAccess } = options;
+  const documents = createDocuments(schema, options.persistedDocuments);
   const metrics = metricsAccess && (await openMetrics());
   const observer = metrics?.observer;
   const {
@@ -96,15 +93,16 @@ export async function createApp({
     warnings,
     queueDepth,
     telegramWebhook,
+    visits,
+    findVisited,
     drain,
-    ...web
-  } = await createDomains({ ...options, observer });
-  const { keys } = domains;
+  } = await createDomains(options, observer);
+  const { keys, chatPages } = domains;
   const authenticate = createAuthenticate({ keys, sessionTokens, consoleSessions, limits });
   const authenticateRequest = createAuthenticateRequest({ authenticate });
   const limiter = createLimiter({ authenticate, limits, observer });
   const bodyMemory = createBodyMemory();
-  const { app: http, responses, connections } = createHttp({ ...options, limiter, bodyMemory });
+  const { app: http, responses, connections } = createHttp(options, { limiter, bodyMemory });
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });
@@ -127,10 +125,10 @@ export async function createApp({
     responses,
     acquireStream,
   });
-  await http.register(serveReference, { limiter, publicUrl: options.publicUrl });
+  await http.register(serveReference, { limiter, publicUrl });
   await http.register(serveConsole, { limiter });
-  await http.register(serveChatPages, { ...web, ...domains, limiter });
-  await http.register(serveVisits, { ...web, limiter });
+  await http.register(serveChatPages, { findVisited, chatPages, limiter });
+  await http.register(serveVisits, { findVisited, visits, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
   await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limits, limiter });
   const maskError = createErrorMask(http.log);
@@ -162,8 +160,8 @@ export async function createApp({
     keys,
     connections,
     streams,
-    stallMs: options.connectionLimits?.stallMs,
-    requestMs: options.connectionLimits?.requestMs,
+    stallMs: connectionLimits?.stallMs,
+    requestMs: connectionLimits?.requestMs,
     bodyMemory,
   });
   await http.register(serveHealth, {

@@ -66,8 +66,6 @@ export type DomainOptions = {
   retentionDays?: number | undefined;
   /** Days that the prompts of runs are stored; 0: not at all. 30 by default. */
   promptDays?: number | undefined;
-  /** Receives the events that the metrics count; absent by default. */
-  observer?: Observer | undefined;
   /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
   clock?: () => number;
   log: Log;
@@ -105,104 +103,205 @@ function startAnalysis(analyze: () => Promise<void>, log: Log): PeriodicTask {
   });
 }
 
-/** Composes the domains from an open database and a model. The caller drains them before the lifetime ends. */
-export async function createDomains(options: DomainOptions): Promise<ComposedDomains> {
-  const { database, allowedOrigins = [], observer = UNOBSERVED, log, lifetime } = options;
+/**
+ * Composes the domains from an open database and a model. The caller drains them before the lifetime ends.
+ *
+ * @param observer receives the events that the metrics count; absent by default.
+ */
+export async function createDomains(
+  {
+    database,
+    redis,
+    cipher,
+    secretKeys,
+    model,
+    allowedOrigins = [],
+    allowedHosts,
+    publicUrl,
+    telegram,
+    otlpEndpoint,
+    resourceAttributes,
+    retentionDays,
+    promptDays,
+    clock,
+    log,
+    lifetime,
+  }: DomainOptions,
+  observer: Observer = UNOBSERVED,
+): Promise<ComposedDomains> {
   const { prisma, sql, search, analyze } = database;
-  const coordination = createCoordination(options);
-  const { pubsub, versions } = coordination;
-  const accounts = createAccountsDomain({ ...options, ...coordination, prisma });
+  const { pubsub, versions, createCounter } = createCoordination({ redis, clock, log, lifetime });
+  const {
+    accounts,
+    keys,
+    sessionTokens,
+    findVisited,
+    lookUps,
+    consoleSessions,
+    signInCodes,
+    limits,
+  } = createAccountsDomain({
+    prisma,
+    pubsub,
+    versions,
+    createCounter,
+    secretKeys,
+    clock,
+    log,
+    lifetime,
+  });
   const activeRuns = createActiveRuns({ pubsub });
   const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
-  const isShared = database.name === 'PostgreSQL' && !options.redis;
+  const isShared = database.name === 'PostgreSQL' && !redis;
   const others = isShared ? createOtherProcesses({ sql, owner, log }) : undefined;
   if (others) lifetime.onStart(others.start);
   if (analyze) lifetime.onStart(() => startAnalysis(analyze, log));
-  const shared = { prisma, sql, owner, pubsub, observer, log, lifetime };
-  const sessions = createSessionsDomain(shared);
-  const runs = await createRunsDomain({ ...options, ...shared, search, activeRuns });
-  const { agent, models, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
-  const activeDeployments = createActiveDeployments({ ...options, prisma });
-  const channels = createChannelConnections({ ...options, ...shared, activeDeployments });
-  const { connector: connections } = channels;
-  const deployments = createDeploymentsDomain({
-    ...options,
-    ...coordination,
+  const { sessions, history, memory, turns } = createSessionsDomain({
     prisma,
+    sql,
+    owner,
+    pubsub,
+    log,
+  });
+  const {
+    runs,
+    queue,
+    queueDepth,
+    runList,
+    runExport,
+    runFeedback,
+    runStats,
+    runUsage,
+    runChanges,
+    replay,
+    cancel,
+    tracing,
+  } = await createRunsDomain({
+    prisma,
+    sql,
+    search,
+    owner,
+    activeRuns,
+    pubsub,
+    otlpEndpoint,
+    resourceAttributes,
+    retentionDays,
+    promptDays,
+    clock,
+    observer,
+    log,
+    lifetime,
+  });
+  const { agent, models, probeTools } = createAgentDomain({
+    history,
+    memory,
+    model,
+    allowedHosts,
+    observer,
+    log,
+    lifetime,
+  });
+  const activeDeployments = createActiveDeployments({ prisma, cipher });
+  const connections = createChannelConnections({
+    prisma,
+    pubsub,
     activeDeployments,
+    publicUrl,
+    telegram,
+    log,
+    lifetime,
+  });
+  const { connector } = connections;
+  const { deploy, deployChecks, deploymentChanges, drafts } = createDeploymentsDomain({
+    prisma,
+    pubsub,
+    versions,
+    cipher,
     probeTools,
-    connections,
+    connections: connector,
+    allowedHosts,
   });
   const execution = createExecutionDomain({
-    ...shared,
-    ...sessions,
-    ...runs,
-    ...deployments,
+    prisma,
+    owner,
     activeRuns,
-    agent,
-    promptDays: options.promptDays,
-  });
-  const visits = createVisits({
-    ...accounts,
-    counter: coordination.createCounter(),
-    secretKeys: options.secretKeys,
-    now: options.clock,
-  });
-  const { limits, lookUps } = accounts;
-  const answering = createChannelsDomain({
-    ...shared,
-    ...channels,
-    ...sessions,
-    ...runs,
-    ...execution,
+    pubsub,
     activeDeployments,
+    drafts,
+    sessions,
+    turns,
+    runs,
+    queue,
+    replay,
+    tracing,
+    agent,
+    promptDays,
+    observer,
+    log,
+    lifetime,
+  });
+  const { startChat, startExecute } = execution;
+  const visits = createVisits({
+    sessionTokens,
+    counter: createCounter(),
+    secretKeys,
+    now: clock,
+  });
+  const { telegramWebhook, stopTaking } = createChannelsDomain({
+    prisma,
+    owner,
+    pubsub,
     limits,
     lookUps,
+    activeDeployments,
+    connections,
+    sessions,
+    cancel,
+    startChat,
+    log,
+    lifetime,
   });
   return {
     domains: {
       prisma,
-      accounts: accounts.accounts,
-      keys: accounts.keys,
-      sessionTokens: accounts.sessionTokens,
-      signInCodes: accounts.signInCodes,
-      bots: createBots({ prisma, pubsub, versions, releaseChannels: connections.release }),
-      deployments: deployments.deployments,
-      deploymentChanges: deployments.deploymentChanges,
-      sessions: sessions.sessions,
-      startChat: execution.startChat,
-      startExecute: execution.startExecute,
-      runList: runs.runList,
-      runExport: runs.runExport,
-      runFeedback: runs.runFeedback,
-      sentPrompts: createSentPrompts({ prisma, ...deployments }),
-      modelTests: createModelTests({
-        models,
-        activeDeployments,
-        counter: coordination.createCounter(),
-      }),
-      runStats: runs.runStats,
-      runUsage: runs.runUsage,
-      runChanges: runs.runChanges,
-      replay: runs.replay,
-      cancel: runs.cancel,
-      chatPages: createChatPages({ ...deployments, prisma, publicUrl: options.publicUrl }),
+      accounts,
+      keys,
+      sessionTokens,
+      signInCodes,
+      bots: createBots({ prisma, pubsub, versions, releaseChannels: connector.release }),
+      deploy,
+      deployChecks,
+      deploymentChanges,
+      sessions,
+      startChat,
+      startExecute,
+      runList,
+      runExport,
+      runFeedback,
+      sentPrompts: createSentPrompts({ prisma, activeDeployments }),
+      modelTests: createModelTests({ models, activeDeployments, counter: createCounter() }),
+      runStats,
+      runUsage,
+      runChanges,
+      replay,
+      cancel,
+      chatPages: createChatPages({ prisma, activeDeployments, publicUrl }),
       visits,
-      server: createServerState({ ...options, allowedOrigins }),
+      server: createServerState({ database, redis, model, allowedOrigins }),
     },
-    sessionTokens: accounts.sessionTokens,
-    consoleSessions: accounts.consoleSessions,
-    signInCodes: accounts.signInCodes,
+    sessionTokens,
+    consoleSessions,
+    signInCodes,
     limits,
     visits,
-    findVisited: accounts.findVisited,
-    warnings: () => [...(options.redis?.state().warnings ?? []), others?.warning() ?? []].flat(),
-    queueDepth: runs.queueDepth,
-    telegramWebhook: answering.telegramWebhook,
+    findVisited,
+    warnings: () => [...(redis?.state().warnings ?? []), others?.warning() ?? []].flat(),
+    queueDepth,
+    telegramWebhook,
     async drain(limitMs) {
-      await answering.stopTaking();
+      await stopTaking();
       await execution.drain(limitMs);
     },
   };

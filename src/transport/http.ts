@@ -61,14 +61,10 @@ export type HttpOptions = {
  * Creates the HTTP server without routes: request ids, limits, JSON bodies, and one form for every error, including the
  * HTTP server's own errors.
  */
-export function createHttp({
-  log,
-  trustProxy,
-  publicUrl,
-  connectionLimits,
-  limiter,
-  bodyMemory,
-}: HttpOptions & { limiter: Limiter; bodyMemory: BodyMemory }): Http {
+export function createHttp(
+  { log, trustProxy, publicUrl, connectionLimits }: HttpOptions,
+  { limiter, bodyMemory }: { limiter: Limiter; bodyMemory: BodyMemory },
+): Http {
   const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
   const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 import { streamChat } from '../helpers/stream.ts';
 import { type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 
@@ -30,7 +30,8 @@ const answers =
 /** Creates a bot whose model server is its own. */
 const botOfOwnServer = async () => {
   const botId = await tenant.bot(null);
-  await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+  await createTestDeploy({ prisma: app.prisma, cipher: testCipher })({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source: agent(`model "m" { base_url "${own.baseUrl}" api_key env.KEY }`),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 import { streamChat } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
 
@@ -47,7 +47,8 @@ const chat = async (bot: string, sessionId = 's') => {
 /** Creates a bot whose variable SECRET has this value. */
 const botWith = async (members: string, value: string) => {
   const botId = await tenant.bot(null);
-  await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+  await createTestDeploy({ prisma: app.prisma, cipher: testCipher })({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source: agent(members),

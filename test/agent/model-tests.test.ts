@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createModelTests } from '../../src/agent/model-tests.ts';
 import { createMemoryCounter } from '../../src/coordination/fixed-window-counter.ts';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createModels } from '../../src/model/models.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { UNOBSERVED } from '../../src/observability/observer.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 import { type Exchange, type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 let own: Upstream;
@@ -39,7 +39,8 @@ const problems = ({ checks }: Test) =>
 
 async function deploy(tenant: Tenant, members: string, envVars: Record<string, string> = {}) {
   const botId = await tenant.bot(null);
-  await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+  await createTestDeploy({ prisma: app.prisma, cipher: testCipher })({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source: agent(members),

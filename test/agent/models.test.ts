@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 let botUpstream: Upstream;
@@ -16,8 +16,9 @@ afterEach(() => vi.unstubAllEnvs());
 
 const deploy = async (members: string, envVars: Record<string, string> = {}) => {
   const botId = await tenant.bot(null);
-  const deployments = createDeployments({ prisma: app.prisma, cipher: testCipher });
-  await deployments.deploy({
+  const deployNow = createTestDeploy({ prisma: app.prisma, cipher: testCipher });
+  await deployNow({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source: agent(members),

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 
 const KEY = 'orders-key-0123456789';
 
@@ -28,8 +28,9 @@ beforeAll(async () => {
   app = await startApp({ allowedHosts: [host] });
   tenant = await app.tenant();
   bot = await tenant.bot(null);
-  const deployments = createDeployments({ prisma: app.prisma, cipher: testCipher });
-  const { status } = await deployments.deploy({
+  const deployNow = createTestDeploy({ prisma: app.prisma, cipher: testCipher });
+  const { status } = await deployNow({
+    action: 'DEPLOY',
     botId: bot,
     environment: 'PRODUCTION',
     source: agent(`tools orders {

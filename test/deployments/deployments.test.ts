@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { readSource } from '../../src/language/read.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 import { streamChat } from '../helpers/stream.ts';
 
 let app: TestApp;
@@ -149,7 +149,7 @@ describe('a deploy', () => {
 
   test('that throws leaves the active deployment unchanged and creates no entry', async () => {
     const bot = await tenant.bot('prompt "Safe."');
-    const broken = createDeployments({
+    const broken = createTestDeploy({
       prisma: app.prisma,
       cipher: {
         ...testCipher,
@@ -164,9 +164,9 @@ describe('a deploy', () => {
       envVars: {},
       unsetEnvVars: [],
     };
-    await expect(broken.deploy({ ...request, source: definitionWith('Half.') })).rejects.toThrow(
-      'entropy',
-    );
+    await expect(
+      broken({ action: 'DEPLOY', ...request, source: definitionWith('Half.') }),
+    ).rejects.toThrow('entropy');
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
     expect(await promptOf(bot)).toBe('Safe.');
   });
@@ -222,7 +222,7 @@ describe('the source of a deployment', () => {
     const { prisma } = app;
     const botId = await tenant.bot(null);
     const sources: string[] = [];
-    const deployments = createDeployments({
+    const deployNow = createTestDeploy({
       prisma,
       cipher: testCipher,
       read: async (source) => {
@@ -231,15 +231,16 @@ describe('the source of a deployment', () => {
       },
     });
     const source = definitionWith('{{ context.a }}');
-    const { id } = await deployments.deploy({
+    const { id } = await deployNow({
+      action: 'DEPLOY',
       botId,
       environment: 'STAGING',
       source,
       envVars: { UNUSED: 'a value' },
       unsetEnvVars: [],
     });
-    await deployments.promote({ botId, deploymentId: id });
-    await deployments.rollback({ botId, deploymentId: id });
+    await deployNow({ action: 'PROMOTE', botId, deploymentId: id });
+    await deployNow({ action: 'ROLLBACK', botId, deploymentId: id });
     expect(sources).toEqual([source, source, source]);
     const { diagnostics } = await prisma.deployment.findUniqueOrThrow({ where: { id } });
     expect(diagnostics).toMatchObject([{ code: 'env-unused' }]);

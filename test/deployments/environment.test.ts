@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import { rotateSecretKey } from '../../src/deployments/rotation.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
@@ -7,6 +6,7 @@ import { secretKeyCheck } from '../../src/storage/secret-key.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { agent } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { createTestDeploy } from '../helpers/deploy.ts';
 
 const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const variables = { TOKEN: 'hunter2-hunter2', EMPTY: '', UNICODE: 'ключ 🔑' };
@@ -66,15 +66,15 @@ describe('a new secret key', () => {
     });
     await prisma.installation.create({ data: { secretKeyCheck: secretKeyCheck(first) } });
     const before = createEnvironmentCipher(first, [second]);
-    const deployments = createDeployments({ prisma, cipher: before });
+    const deployNow = createTestDeploy({ prisma, cipher: before });
     const request = {
       botId,
       environment: 'PRODUCTION' as const,
       source: agent(),
       unsetEnvVars: [],
     };
-    const made = await deployments.deploy({ ...request, envVars: variables });
-    await deployments.deploy({ ...request, source: 'nonsense', envVars: {} });
+    const made = await deployNow({ action: 'DEPLOY', ...request, envVars: variables });
+    await deployNow({ action: 'DEPLOY', ...request, source: 'nonsense', envVars: {} });
 
     const both = createEnvironmentCipher(second, [first]);
     const log = { warn: () => {}, error: vi.fn() };
@@ -85,7 +85,7 @@ describe('a new secret key', () => {
     expect(await encrypted(made.id)).toEqual(rotated);
 
     // Written by a replica that still had the old key.
-    const late = await deployments.deploy({ ...request, envVars: variables });
+    const late = await deployNow({ action: 'DEPLOY', ...request, envVars: variables });
     await rotateSecretKey(prisma, both, second, log);
     expect(createEnvironmentCipher(second).decrypt(late.id, await encrypted(late.id))).toEqual(
       variables,

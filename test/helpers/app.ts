@@ -7,7 +7,6 @@ import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
 import { createLifetime } from '../../src/async/lifetime.ts';
-import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import type {
   Environment,
@@ -20,6 +19,7 @@ import { type App, type AppOptions, createApp, type DrainTimes } from '../../src
 import { makeId } from '../../src/text/ids.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
+import { createTestDeploy } from './deploy.ts';
 import { routesOf } from './routes.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -211,7 +211,7 @@ async function makeTenant(
     return secret;
   };
 
-  const deployments = createDeployments({ prisma, cipher: testCipher });
+  const deployNow = createTestDeploy({ prisma, cipher: testCipher });
   const apiKey = await key();
   const headers = { authorization: `Bearer ${apiKey}` };
   const post = (path: string, body: object, more = {}) =>
@@ -231,7 +231,8 @@ async function makeTenant(
       await prisma.bot.create({ data: { id, accountId, name: 'Bot' } });
       if (members === null) return id;
       const request = { botId: id, environment, source: agent(members) };
-      const { diagnostics } = await deployments.deploy({
+      const { diagnostics } = await deployNow({
+        action: 'DEPLOY',
         ...request,
         envVars: {},
         unsetEnvVars: [],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
+import { createTestDeploy } from '../../helpers/deploy.ts';
 import { type McpSite, startMcp, tool } from '../../helpers/mcp.ts';
 
 let mcp: McpSite;
@@ -20,8 +20,9 @@ type Span = { name: string; status: string; attributes: Record<string, unknown> 
 const botWith = async (members: string) => {
   const botId = await tenant.bot(null);
   const request = { botId, environment: 'PRODUCTION', source: agent(members) } as const;
-  const deployments = createDeployments({ prisma: app.prisma, cipher: testCipher });
-  const { status } = await deployments.deploy({
+  const deployNow = createTestDeploy({ prisma: app.prisma, cipher: testCipher });
+  const { status } = await deployNow({
+    action: 'DEPLOY',
     ...request,
     envVars: { URL: mcp.url },
     unsetEnvVars: [],

@@ -12,7 +12,6 @@ import {
   vi,
 } from 'vitest';
 import { createPubSub } from '../../../src/coordination/pubsub.ts';
-import { createDeployments } from '../../../src/deployments/deployments.ts';
 import { GatewayError } from '../../../src/errors/errors.ts';
 import type { Prisma } from '../../../src/generated/prisma/client.ts';
 import { newClaim } from '../../../src/idempotency/claim.ts';
@@ -21,6 +20,7 @@ import { SETTLED_AFTER_MS } from '../../../src/storage/database.ts';
 import { makeId } from '../../../src/text/ids.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
 import { testDatabase } from '../../helpers/database.ts';
+import { createTestDeploy } from '../../helpers/deploy.ts';
 import { idOf } from '../../helpers/runs.ts';
 import { frames } from '../../helpers/stream.ts';
 import type { Script } from '../../helpers/upstream.ts';
@@ -587,7 +587,8 @@ describe('a background run', () => {
     expect(await frames(events)).toEqual([
       { event: 'done', run_id: stopped, latency_ms: 0, status: 'cancelled' },
     ]);
-    const { id: deploymentId } = await createDeployments({ prisma, cipher: testCipher }).deploy({
+    const { id: deploymentId } = await createTestDeploy({ prisma, cipher: testCipher })({
+      action: 'DEPLOY',
       botId: other,
       environment: 'PRODUCTION',
       source: agent(),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createDeployments } from '../../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
+import { createTestDeploy } from '../../helpers/deploy.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
 
 let app: TestApp;
@@ -28,7 +28,8 @@ const chat = async (bot: string) => {
 /** A bot that calls a tool at an address. */
 const toolBot = async (address: string) => {
   const botId = await tenant.bot(null);
-  await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+  await createTestDeploy({ prisma: app.prisma, cipher: testCipher })({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source: agent(`tools shop { capability lookup "Looks orders up" { get "${address}" } }`),

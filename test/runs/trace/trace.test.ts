@@ -2,11 +2,11 @@ import { on } from 'node:events';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { createDeployments } from '../../../src/deployments/deployments.ts';
 import { ATTRIBUTE, OPERATION } from '../../../src/runs/record/semconv.ts';
 import { createResource } from '../../../src/runs/trace/resource.ts';
 import { createTracing } from '../../../src/runs/trace/trace.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
+import { createTestDeploy } from '../../helpers/deploy.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
 import type { Script } from '../../helpers/upstream.ts';
 
@@ -104,7 +104,8 @@ const shopBot = async (members = '') => {
       }
     }
   }`);
-  const { status } = await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+  const { status } = await createTestDeploy({ prisma: app.prisma, cipher: testCipher })({
+    action: 'DEPLOY',
     botId,
     environment: 'PRODUCTION',
     source,
