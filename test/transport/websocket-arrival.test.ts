@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import {
   frame,
@@ -184,5 +184,28 @@ describe('many WebSockets', () => {
     other.write(json({ type: 'ping' }));
     expect(JSON.parse(await other.message())).toEqual({ type: 'pong' });
     await Promise.all(all);
+  });
+});
+
+describe('a WebSocket', () => {
+  const PONG = frame('', { opcode: 10 });
+
+  test('stays open while its client answers pings, and is terminated if one is not answered', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { socket, write, message } = await connect(app, await app.tenant());
+    const ended = once(socket, 'end');
+    const ping = once(socket, 'data');
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect((await ping)[0]).toEqual(Buffer.from([0x89, 0]));
+    write(PONG);
+    // The answer shows that the server has read the pong before it.
+    write(json({ type: 'ping' }));
+    expect(JSON.parse(await message())).toEqual({ type: 'pong' });
+    await vi.advanceTimersByTimeAsync(12_000);
+    write(json({ type: 'ping' }));
+    expect(JSON.parse(await message())).toEqual({ type: 'pong' });
+    await vi.advanceTimersByTimeAsync(12_000);
+    await ended;
   });
 });

@@ -1,7 +1,7 @@
 import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
+import { type ConnectionInitMessage, handleProtocols, makeServer } from 'graphql-ws';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError } from '../../errors/errors.ts';
@@ -18,7 +18,7 @@ import type { Admit } from './admission.ts';
 import { executeWithinLimit } from './execute.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
-import { guarded, socketOf } from './websocket-guard.ts';
+import { openConnection, type WebSocketConnection } from './websocket-connection.ts';
 import { createWebSocketPace } from './websocket-pace.ts';
 
 const CONNECTIONS = {
@@ -29,6 +29,7 @@ const CONNECTIONS = {
   maxBufferedChunks: 4_096,
   /** Milliseconds to wait for a client's close frame before its connection is terminated. */
   closeTimeout: 1_000,
+  handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
 };
 /** Active operations on one connection. */
 const MAX_OPERATIONS = 200;
@@ -90,10 +91,78 @@ export async function serveWebSocket(
     (max) => `There are already ${max} open WebSockets. Close one of them.`,
   );
 
+  const server = makeServer<ConnectionInitMessage['payload'], WebSocketConnection>({
+    connectionInitWaitTimeout: INIT_LIMIT_MS,
+    execute: executeWithinLimit,
+    subscribe,
+    onConnect: async ({ connectionParams, extra }) => {
+      const { socket, request } = extra;
+      const authentication = await authenticateConnection(connectionParams, request);
+      // A closed socket emits no second `close`, so its key watcher would never be removed.
+      if (socket.readyState >= socket.CLOSING) return false;
+      if (!(authentication instanceof GatewayError)) {
+        try {
+          const { key, session } = authentication;
+          const release = acquireSocket(JSON.stringify([key.id, session]), MAX_SOCKETS);
+          socket.once('close', release);
+        } catch {
+          socket.close(4429, 'Too many connections');
+          return false;
+        }
+        connections.trust(request.raw.socket);
+        const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
+        socket.once('close', unwatch);
+        socket.once(
+          'close',
+          streams.add(() => closeForRestart(socket)),
+        );
+        extra.acknowledge(bodyOwnerOf(authentication, request.ip));
+        return true;
+      }
+      await limiter.take(authentication, request.ip, 1);
+      refuse(socket, maskError(authentication));
+      return false;
+    },
+    onSubscribe: async ({ connectionParams, extra, subscriptions }, id, payload) => {
+      if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
+        extra.socket.close(4429, 'Too many operations');
+        return [new GraphQLError('Too many operations.')];
+      }
+      const { request } = extra;
+      const signal = extra.operations.begin(id);
+      const authentication = await authenticateConnection(connectionParams, request);
+      const contextValue = createContext({
+        authentication,
+        address: request.ip,
+        signal,
+        setHeader: () => {},
+        traceparent: request.headers.traceparent,
+        take: (cost) => limiter.take(authentication, request.ip, cost),
+      });
+      const { operation, errors } = await admit(payload, contextValue);
+      return operation ?? errors;
+    },
+    onComplete: ({ extra }, id) => extra.operations.end(id),
+    onNext: (_connection, _id, _payload, _arguments, result) => ({
+      ...result,
+      ...(result.errors && { errors: result.errors.map(maskError) }),
+    }),
+    // A rejected operation gets no `onComplete`.
+    onError: ({ extra }, id, _payload, errors) => {
+      extra.operations.end(id);
+      return errors.map(maskError);
+    },
+  });
   const pace = createWebSocketPace(MAX_FRAMES_OF_ACCOUNT);
+  const limits = { stallMs, memory: bodyMemory, messageMs: requestMs, pace };
 
-  await app.register(websocket, { options: CONNECTIONS, preClose: closeSockets });
-  app.decorateRequest('openSocket', null);
+  await app.register(websocket, {
+    options: CONNECTIONS,
+    preClose: closeSockets,
+    // The socket closes itself after an error.
+    errorHandler: ({ message }, _socket, request) =>
+      request.log.debug(`WebSocket failed: ${message}`),
+  });
   app.route({
     method: 'GET',
     url: WEBSOCKET_PATH,
@@ -106,73 +175,7 @@ export async function serveWebSocket(
       throw new GatewayError('insufficient_scope', message);
     },
     handler: (_request, reply) => reply.callNotFound(),
-    wsHandler: guarded(
-      makeHandler({
-        // Otherwise the library would send internal errors to clients unmasked.
-        isProd: true,
-        connectionInitWaitTimeout: INIT_LIMIT_MS,
-        execute: executeWithinLimit,
-        subscribe,
-        onConnect: async ({ connectionParams, extra }) => {
-          const { socket, request } = extra;
-          const authentication = await authenticateConnection(connectionParams, request);
-          // A closed socket emits no second `close`, so its key watcher would never be removed.
-          if (socket.readyState >= socket.CLOSING) return false;
-          if (!(authentication instanceof GatewayError)) {
-            try {
-              const { key, session } = authentication;
-              const release = acquireSocket(JSON.stringify([key.id, session]), MAX_SOCKETS);
-              socket.once('close', release);
-            } catch {
-              socket.close(4429, 'Too many connections');
-              return false;
-            }
-            connections.trust(request.raw.socket);
-            const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
-            socket.once('close', unwatch);
-            socket.once(
-              'close',
-              streams.add(() => closeForRestart(socket)),
-            );
-            socketOf(request).acknowledge(bodyOwnerOf(authentication, request.ip));
-            return true;
-          }
-          await limiter.take(authentication, request.ip, 1);
-          refuse(socket, maskError(authentication));
-          return false;
-        },
-        onSubscribe: async ({ connectionParams, extra, subscriptions }, id, payload) => {
-          if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
-            extra.socket.close(4429, 'Too many operations');
-            return [new GraphQLError('Too many operations.')];
-          }
-          const { request } = extra;
-          const signal = socketOf(request).operations.begin(id);
-          const authentication = await authenticateConnection(connectionParams, request);
-          const contextValue = createContext({
-            authentication,
-            address: request.ip,
-            signal,
-            setHeader: () => {},
-            traceparent: request.headers.traceparent,
-            take: (cost) => limiter.take(authentication, request.ip, cost),
-          });
-          const { operation, errors } = await admit(payload, contextValue);
-          return operation ?? errors;
-        },
-        onComplete: ({ extra }, id) => socketOf(extra.request).operations.end(id),
-        onNext: (_connection, _id, _payload, _arguments, result) => ({
-          ...result,
-          ...(result.errors && { errors: result.errors.map(maskError) }),
-        }),
-        // A rejected operation gets no `onComplete`.
-        onError: ({ extra }, id, _payload, errors) => {
-          socketOf(extra.request).operations.end(id);
-          return errors.map(maskError);
-        },
-      }),
-      { stallMs, memory: bodyMemory, messageMs: requestMs, pace },
-    ),
+    wsHandler: (socket, request) => openConnection(server, socket, request, limits),
   });
 }
 
