@@ -32,6 +32,7 @@ const INPUTS = [
   'package.json',
   'prisma',
   'prisma.config.ts',
+  'schema.graphql',
   'src',
   'tsconfig.json',
   'vite.config.ts',
@@ -39,7 +40,7 @@ const INPUTS = [
 /** What the build writes. */
 const OUTPUTS = ['src/generated', 'src/client/dist'];
 /** The targets of `package.json`, in their order. */
-const TARGETS = ['generate', 'console', 'client', 'command', 'server', 'database'];
+const TARGETS = ['documents', 'generate', 'console', 'client', 'command', 'server', 'database'];
 /** The file with the digests of the last complete build's sources and results, in the first of `OUTPUTS`. */
 const STAMP = 'src/generated/build.json';
 /** A development package that the build needs. */

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
-import { Viewer } from '../operations/console/operations.ts';
+import { Viewer } from '../generated/operations/console.ts';
 import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
 import { lazyPart } from './parts/lazy-part.tsx';

@@ -8,7 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { Router } from 'wouter';
-import { Viewer } from '../operations/console/operations.ts';
+import { Viewer } from '../generated/operations/console.ts';
 import { Side } from './frame/side.tsx';
 import { applyTheme } from './frame/theme.ts';
 import { Toasts } from './parts/toast.tsx';

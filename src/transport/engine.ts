@@ -9,11 +9,17 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { mercurius } from 'mercurius';
 import { yieldTurn } from '../async/event-loop-turn.ts';
-import type { Operation } from '../operations/operation.ts';
 import { readDocument } from '../schema/admission/document.ts';
 import type { Context } from '../schema/context.ts';
 import { fromGraphQLError } from '../schema/graphql-error.ts';
 import { limitAnswer } from './answer-size.ts';
+
+/** A stored GraphQL document with one named operation, and the types of its variables and data. */
+export type Operation<Variables, Data> = {
+  document: string;
+  /** Never set: exists only for type inference. */
+  types?: (variables: Variables) => Data;
+};
 
 /** Executes Parley's own GraphQL documents. They are trusted, so no admission rules apply. */
 export type Engine = {
@@ -89,7 +95,7 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
 /** A prepared subscription. `toResult` maps an event to a result without interpreting the document again. */
 type Subscription = { document: DocumentNode; toResult: CompiledQuery['query'] };
 
-/** The data of a result without errors. Its type is the operation's, which tests check against the schema. */
+/** The data of a result without errors. Its type is the operation's, which is generated from the schema. */
 function dataOf({ data, errors }: ExecutionResult): never {
   if (data && !errors) return data as never;
   // The documents are our own, so any error that the domain did not throw is a defect.

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { Keys } from '../../src/operations/console/operations.ts';
+import { Keys } from '../../src/generated/operations/console.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';

@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { Bots } from '../../src/operations/console/operations.ts';
+import { Bots } from '../../src/generated/operations/console.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';

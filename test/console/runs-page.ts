@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { RunChanges } from '../../src/operations/console/operations.ts';
+import { RunChanges } from '../../src/generated/operations/console.ts';
 import type { MadeRun } from '../helpers/runs.ts';
 
 /** Runs a second apart, the first one the newest. */

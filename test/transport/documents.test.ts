@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { StartupError } from '../../src/errors/errors.ts';
-import { chat, chatStream } from '../../src/operations/chat.ts';
-import { listDeployments } from '../../src/operations/deployments.ts';
+import { Chat, ChatStream, ListDeployments } from '../../src/generated/operations/rest.ts';
 import { schema } from '../../src/schema/index.ts';
 import { createDocuments } from '../../src/transport/graphql/documents.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
@@ -61,7 +60,7 @@ async function bySocket(payload: object, { webSocketUrl } = app) {
 describe('a persisted document', () => {
   test.each(ways)('runs by the hash of its text over %s', async (_way, execute) => {
     const variables = { botId: bot, first: 1 };
-    const { document } = listDeployments;
+    const { document } = ListDeployments;
     const byId = await execute(app, tenant.apiKey, {
       query: '',
       documentId: shaOf(document),
@@ -73,7 +72,7 @@ describe('a persisted document', () => {
 
   test.each(ways)('streams a subscription over %s', async (_way, execute) => {
     const variables = { botId: bot, input: { message: 'Hi', sessionId: randomUUID() } };
-    const documentId = shaOf(chatStream.document);
+    const documentId = shaOf(ChatStream.document);
     const events = await execute(app, tenant.apiKey, { query: '', documentId, variables });
     expect(events.at(0)).toMatchObject({ data: { event: { type: 'RunStarted' } } });
     expect(events.at(-1)).toMatchObject({ data: { event: { type: 'ChatDone' } } });
@@ -150,10 +149,10 @@ describe('a request by id', () => {
 
 describe('a client with the id of an earlier version', () => {
   // The chat document of 0.1.0, before it selected `output`.
-  const old = chat.document.replace(/^.*\boutput\b.*\n/m, '');
+  const old = Chat.document.replace(/^.*\boutput\b.*\n/m, '');
 
   test('gets an error with the reason and the remedy', async () => {
-    expect(old).not.toBe(chat.document);
+    expect(old).not.toBe(Chat.document);
     const messageAt = async (to: TestApp) => {
       const { errors } = await (await post('/graphql', { documentId: shaOf(old) }, to)).json();
       return errors[0].message;

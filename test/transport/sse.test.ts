@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { StreamedEvent } from '../../src/operations/chat.ts';
+import type { StreamedEventFragment } from '../../src/generated/operations/rest.ts';
 import { clientSignal } from '../../src/transport/http.ts';
 import { streamEvents } from '../../src/transport/rest/sse.ts';
 
@@ -11,7 +11,7 @@ afterEach(async () => {
 
 /** A server that streams the test's events, with short intervals unless the test says otherwise, and records the chunks. */
 const serve = async (
-  start: () => Promise<AsyncIterable<StreamedEvent>>,
+  start: () => Promise<AsyncIterable<StreamedEventFragment>>,
   { chunks = [], pingAfterMs = 20 }: { chunks?: string[]; pingAfterMs?: number } = {},
 ) => {
   const app = Fastify({ forceCloseConnections: true });

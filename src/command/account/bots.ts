@@ -4,7 +4,7 @@ import {
   CreateBot,
   DeleteBot,
   RenameBot,
-} from '../../operations/command/operations.ts';
+} from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { connect } from '../server/connection.ts';

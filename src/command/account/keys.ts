@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { CreateKey, KeyList, RevokeKey, WhoAmI } from '../../operations/command/operations.ts';
+import { CreateKey, KeyList, RevokeKey, Viewer } from '../../generated/operations/command.ts';
 import { createPrivateFile } from '../../storage/private-file.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode, UsageError } from '../errors.ts';
@@ -153,7 +153,7 @@ const upperCase = (scope: Scope) => UPPER[scope];
 export async function revokeKey(id: string, { yes }: { yes: boolean }, context: Context) {
   const { terminal, print, signal } = context;
   const { graphql } = await connect(context);
-  const { viewer } = await graphql.run(WhoAmI, {}, signal);
+  const { viewer } = await graphql.run(Viewer, {}, signal);
   if (viewer.apiKey.id === id && !yes) {
     if (!terminal.canAsk)
       throw new UsageError('This is the key that the command uses. To revoke it, add --yes.');

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { AuthenticationError, ParleyError } from '../../client/index.ts';
-import { WhoAmI } from '../../operations/command/operations.ts';
+import { Viewer } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { connectTo } from '../server/connection.ts';
@@ -27,7 +27,7 @@ export async function login(address: string | undefined, context: Context): Prom
   const apiKey = await askForKey(context);
   const target = { url, apiKey, bot: existing?.bot, profile: name };
   const { graphql, fetch: fetcher } = connectTo(target, context);
-  const { viewer } = await graphql.run(WhoAmI, {}, signal).catch((error: unknown) => {
+  const { viewer } = await graphql.run(Viewer, {}, signal).catch((error: unknown) => {
     throw refused(error) ? new Refusal(`${url} refuses the key. Nothing was stored.`) : error;
   });
   const profile = { name, url, apiKey, ...(existing?.bot && { bot: existing.bot }) };

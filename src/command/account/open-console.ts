@@ -1,4 +1,4 @@
-import { CreateSignInCode } from '../../operations/command/operations.ts';
+import { CreateSignInCode } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { connect } from '../server/connection.ts';

@@ -1,4 +1,4 @@
-import { ActiveDeployment } from '../../operations/command/operations.ts';
+import { ActiveDeployment } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { connectTo } from '../server/connection.ts';

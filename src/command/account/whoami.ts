@@ -1,4 +1,4 @@
-import { WhoAmI } from '../../operations/command/operations.ts';
+import { Viewer } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
 import { isCompatible, serverVersion } from '../server/server-version.ts';
@@ -8,7 +8,7 @@ import { facts } from '../terminal/facts.ts';
 export async function whoami(context: Context): Promise<void> {
   const { signal, version, terminal, print } = context;
   const { target, graphql, fetch: fetcher } = await connect(context);
-  const { viewer } = await graphql.run(WhoAmI, {}, signal);
+  const { viewer } = await graphql.run(Viewer, {}, signal);
   const server = await serverVersion({ url: target.url, fetch: fetcher, signal });
   const { account, apiKey, rateLimit } = viewer;
   const value = {

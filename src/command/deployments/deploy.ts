@@ -1,6 +1,6 @@
 import { DeployError } from '../../client/index.ts';
+import { ActiveDeployment } from '../../generated/operations/command.ts';
 import { readDefinition } from '../../language/read.ts';
-import { ActiveDeployment } from '../../operations/command/operations.ts';
 import type { Context } from '../context.ts';
 import { codeFrames, type Problem } from '../definitions/code-frame.ts';
 import { readSourceFile, type SourceFile, STDIN } from '../definitions/source-file.ts';

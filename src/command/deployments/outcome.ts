@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DeploymentState } from '../../operations/command/operations.ts';
+import { DeploymentState } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { codeFrames, type Problem } from '../definitions/code-frame.ts';
 import { Refusal } from '../errors.ts';

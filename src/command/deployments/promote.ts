@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Promote } from '../../operations/command/operations.ts';
+import { Promote } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { connect } from '../server/connection.ts';

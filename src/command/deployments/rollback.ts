@@ -1,4 +1,4 @@
-import { DeploymentSource } from '../../operations/command/operations.ts';
+import { DeploymentSource } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { type Connection, connect } from '../server/connection.ts';

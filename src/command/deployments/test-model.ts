@@ -1,4 +1,4 @@
-import { TestModel, type TestModelMutation } from '../../operations/command/operations.ts';
+import { TestModel, type TestModelMutation } from '../../generated/operations/command.ts';
 import { type Check, printChecks } from '../checks.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';

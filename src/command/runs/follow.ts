@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectionError } from '../../client/index.ts';
-import { FollowRuns, type FollowRunsSubscription } from '../../operations/command/operations.ts';
+import { FollowRuns, type FollowRunsSubscription } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
 import { type RunFilter, STATUSES } from './filters.ts';

@@ -1,11 +1,14 @@
 import { NotFoundError, Parley, ParleyError } from '../../client/index.ts';
-import { BotIds, FindRun } from '../../operations/command/operations.ts';
+import { BotNames, FindRun } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { didYouMean } from '../line/nearest.ts';
 import { createGraphQL, type GraphQL } from './graphql.ts';
 import { createFetch } from './requests.ts';
 import { findTarget, type Target } from './target.ts';
+
+/** The largest page of the schema. */
+const MAX_NAMES = 100;
 
 /** The server of a command, by REST and by GraphQL. */
 export type Connection = {
@@ -37,7 +40,7 @@ export function connectTo(target: Target, context: Context): Connection {
   const graphql = createGraphQL({ url, apiKey, version, fetch: fetcher });
 
   async function unknownBot(botId: string, cause: unknown): Promise<Refusal> {
-    const known = await graphql.run(BotIds, {}, signal).catch(() => undefined);
+    const known = await graphql.run(BotNames, { first: MAX_NAMES }, signal).catch(() => undefined);
     const ids = known?.bots.edges.map(({ node }) => node.id) ?? [];
     const list = ids.length > 0 && ids.length <= 5 ? ` The key sees ${ids.join(', ')}.` : '';
     const hint = didYouMean(botId, ids) || list || ' Run parley bots for the list.';

@@ -1,9 +1,16 @@
 import { createClient, NetworkError, type RequestParams } from 'graphql-sse';
 import { ConnectionError, ParleyError } from '../../client/index.ts';
-import type { Persisted } from '../../operations/command/persisted.ts';
 import { Refusal } from '../errors.ts';
 import { send } from './requests.ts';
 import { explainVersion } from './server-version.ts';
+
+/** An operation with the types of its data and variables. The server persists its text under its id. */
+export type Persisted<Data, Variables> = {
+  id: string;
+  text: string;
+  /** Never set: exists only for type inference. */
+  types?: (variables: Variables) => Data;
+};
 
 /** The GraphQL API, for what REST has no route for. */
 export type GraphQL = {

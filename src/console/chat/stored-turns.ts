@@ -1,4 +1,4 @@
-import type { ConversationQuery } from '../../operations/console/operations.ts';
+import type { ConversationQuery } from '../../generated/operations/console.ts';
 import type { Piece, Turn } from './turn.ts';
 
 type StoredSession = NonNullable<NonNullable<ConversationQuery['bot']>['session']>;

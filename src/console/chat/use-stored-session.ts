@@ -4,7 +4,7 @@ import {
   type ConversationQuery,
   type ConversationQueryVariables,
   type Environment,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { ask } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
 import { useScope } from '../server/viewer.ts';

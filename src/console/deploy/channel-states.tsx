@@ -1,7 +1,7 @@
 import type {
   ChannelStatus,
   ChannelWithStateFragment,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { Badge } from '../parts/badge.tsx';
 import type { Tone } from '../parts/tone.ts';
 import './channel-states.css';

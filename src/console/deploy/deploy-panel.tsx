@@ -1,4 +1,4 @@
-import type { Environment } from '../../operations/console/operations.ts';
+import type { Environment } from '../../generated/operations/console.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
 import { plannedChanges } from '../diff/variables.ts';
 import { Button } from '../parts/button.tsx';

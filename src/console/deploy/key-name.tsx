@@ -1,4 +1,4 @@
-import { Keys } from '../../operations/console/operations.ts';
+import { Keys } from '../../generated/operations/console.ts';
 import { useServerQuery } from '../server/operations.ts';
 import { useScope, useViewer } from '../server/viewer.ts';
 

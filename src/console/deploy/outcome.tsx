@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { DeploymentState } from '../../operations/console/operations.ts';
+import { DeploymentState } from '../../generated/operations/console.ts';
 import { Badge } from '../parts/badge.tsx';
 import { useServerQuery } from '../server/operations.ts';
 import { Findings } from './findings.tsx';

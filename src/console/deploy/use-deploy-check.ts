@@ -3,7 +3,7 @@ import {
   CheckDeploy,
   type CheckDeployQuery,
   type DeployInput,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { returns } from '../server/connection.ts';
 import { type Answer, askUntil } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';

@@ -1,5 +1,5 @@
 import { useDeferredValue, useState } from 'react';
-import type { Environment } from '../../operations/console/operations.ts';
+import type { Environment } from '../../generated/operations/console.ts';
 import { toast } from '../parts/toast.tsx';
 import { useScope } from '../server/viewer.ts';
 import { type DeployOutcome, useDeploy } from './use-deploy.ts';

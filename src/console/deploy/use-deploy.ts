@@ -2,9 +2,9 @@ import {
   Deploy,
   type DeployInput,
   type DeployOutcomeFragment,
-  PromoteStaging,
+  Promote,
   Rollback,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { useMutate } from '../server/operations.ts';
 import { useIdempotencyKey } from './use-idempotency-key.ts';
 
@@ -30,7 +30,7 @@ export function useDeploy(botId: string) {
 /** Rolls back to an earlier deployment, or promotes one of staging, on demand. As with `useDeploy`, never twice. */
 export function useRedeploy(botId: string, kind: 'rollback' | 'promote') {
   const rollback = useMutate(Rollback, CHANGES);
-  const promote = useMutate(PromoteStaging, CHANGES);
+  const promote = useMutate(Promote, CHANGES);
   const { keyFor, answered } = useIdempotencyKey();
   const { isBusy, problem } = kind === 'rollback' ? rollback : promote;
   const redeploy = async (

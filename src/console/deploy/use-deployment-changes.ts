@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { DeploymentChanges } from '../../operations/console/operations.ts';
+import { DeploymentChanges } from '../../generated/operations/console.ts';
 import { followAlways } from '../server/follow.ts';
 import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';

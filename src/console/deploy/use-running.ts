@@ -3,7 +3,7 @@ import {
   type Environment,
   Running,
   type RunningQuery,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { useServerQuery } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
 import { useScope } from '../server/viewer.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../operations/console/operations.ts';
+import type { Environment } from '../../generated/operations/console.ts';
 
 /** The name of a deployment in a sentence, such as `v12`. */
 export function versionName({ id, version }: { id: string; version: number | null }): string {

@@ -3,7 +3,7 @@ import {
   AddFeedback,
   type GivenFeedbackFragment,
   RemoveFeedback,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { mutate } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
 import { useScope, useViewer } from '../server/viewer.ts';

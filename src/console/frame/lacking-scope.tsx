@@ -1,4 +1,4 @@
-import type { KeyScope } from '../../operations/console/operations.ts';
+import type { KeyScope } from '../../generated/operations/console.ts';
 import { Empty } from '../parts/state.tsx';
 import { lacks } from '../server/viewer.ts';
 import { Screen } from './screen.tsx';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../operations/console/operations.ts';
+import type { Environment } from '../../generated/operations/console.ts';
 
 /** Reads the name of one of several values, in lower case as REST has it. */
 export function readName<Name extends string>(

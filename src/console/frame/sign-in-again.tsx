@@ -1,4 +1,4 @@
-import { Viewer } from '../../operations/console/operations.ts';
+import { Viewer } from '../../generated/operations/console.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ask } from '../server/operations.ts';
 import { SignInForm } from './sign-in-form.tsx';

@@ -1,4 +1,4 @@
-import { VisitHistory } from '../../operations/console/operations.ts';
+import { VisitHistory } from '../../generated/operations/console.ts';
 import type { Piece, Turn } from '../chat/turn.ts';
 import type { Visit } from './visit.ts';
 

@@ -1,4 +1,4 @@
-import { StopRun } from '../../operations/console/operations.ts';
+import { StopRun } from '../../generated/operations/console.ts';
 import type { Problem } from '../server/problem.ts';
 import { createRecording, type Recording } from '../server/recording.ts';
 import {

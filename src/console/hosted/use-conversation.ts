@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ForgetVisit, VisitSession } from '../../operations/console/operations.ts';
+import { ForgetVisit, VisitSession } from '../../generated/operations/console.ts';
 import { createPainter } from '../chat/painter.ts';
 import { isOpen, type Turn, withStep } from '../chat/turn.ts';
 import { randomId } from '../random-id.ts';

@@ -1,4 +1,4 @@
-import type { Persisted } from '../../operations/console/persisted.ts';
+import type { Persisted } from '../server/persisted.ts';
 import { isSessionEnd, type Problem, problemFrom } from '../server/problem.ts';
 import { type Access, ChatProblem } from '../server/stream-chat.ts';
 import type { Embedding } from './embedding.ts';

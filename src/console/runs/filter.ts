@@ -6,7 +6,7 @@ import type {
   RunFilter,
   RunKind,
   RunStatus,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import { isSessionId } from '../chat/session-id.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
 import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './words.ts';

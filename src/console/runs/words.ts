@@ -5,7 +5,7 @@ import type {
   FeedbackRating,
   RunKind,
   RunStatus,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import type { Tone } from '../parts/tone.ts';
 
 export const STATUSES: Record<RunStatus, { word: string; tone: Tone }> = {

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import type { ViewerQuery } from '../../operations/console/operations.ts';
+import type { ViewerQuery } from '../../generated/operations/console.ts';
 import { Button } from '../parts/button.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
 import { Failed, Refused } from '../parts/state.tsx';

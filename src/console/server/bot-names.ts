@@ -1,4 +1,4 @@
-import { BotNames } from '../../operations/console/operations.ts';
+import { BotNames } from '../../generated/operations/console.ts';
 import { useServerQuery } from './operations.ts';
 import type { Problem } from './problem.ts';
 import { useSettled } from './use-settled.ts';

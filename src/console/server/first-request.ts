@@ -1,4 +1,4 @@
-import { Viewer } from '../../operations/console/operations.ts';
+import { Viewer } from '../../generated/operations/console.ts';
 import { hasCode } from './code.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 

@@ -1,7 +1,7 @@
 import { createClient } from 'graphql-sse';
-import type { Persisted } from '../../operations/console/persisted.ts';
 import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
+import type { Persisted } from './persisted.ts';
 import { type Problem, problemIn } from './problem.ts';
 import { withResponseEnd } from './response-end.ts';
 import { ChatProblem, chatProblem, hasResponse } from './stream-chat.ts';

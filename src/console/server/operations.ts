@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type CombinedError, type OperationResult, useQuery } from 'urql';
-import type { Persisted } from '../../operations/console/persisted.ts';
 import { client } from './client.ts';
 import { returns } from './connection.ts';
+import type { Persisted } from './persisted.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';

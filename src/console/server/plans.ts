@@ -1,4 +1,4 @@
-import type { KeyScope, Plan } from '../../operations/console/operations.ts';
+import type { KeyScope, Plan } from '../../generated/operations/console.ts';
 
 /** The plans, smallest first, with what each allows. */
 export const PLANS: { plan: Plan; name: string; allows: string }[] = [

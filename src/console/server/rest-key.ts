@@ -1,4 +1,4 @@
-import { CreateTemporaryKey, RevokeTemporaryKey } from '../../operations/console/operations.ts';
+import { CreateKey, RevokeKey } from '../../generated/operations/console.ts';
 import { serverNow } from './clock.ts';
 import { type Answer, mutate } from './operations.ts';
 import type { Problem } from './problem.ts';
@@ -43,7 +43,7 @@ export function holdTypedKey(secret: string): void {
 export async function createRestKey(botId: string): Promise<Problem | undefined> {
   const expiresAt = new Date(serverNow() + KEY_LIFETIME_MS).toISOString();
   const answer = await mutate(
-    CreateTemporaryKey,
+    CreateKey,
     { input: { name: 'Playground, 1 hour', scopes: ['CHAT'], botIds: [botId], expiresAt } },
     ['ApiKey'],
   );
@@ -66,7 +66,7 @@ export async function forgetRestKey(key: RestKey): Promise<Problem | undefined> 
   dropRestKey(key);
   if (!key.created) return undefined;
   const { id } = key.created;
-  const { problem }: Answer<unknown> = await mutate(RevokeTemporaryKey, { id }, ['ApiKey']);
+  const { problem }: Answer<unknown> = await mutate(RevokeKey, { id }, ['ApiKey']);
   return problem;
 }
 

@@ -1,4 +1,4 @@
-import { StopRun } from '../../operations/console/operations.ts';
+import { StopRun } from '../../generated/operations/console.ts';
 import type { Call, Step } from './call.ts';
 import { stepOf } from './chat-step.ts';
 import { mutate } from './operations.ts';

@@ -4,10 +4,10 @@ import {
   type ChatEventFragment,
   type ChatSubscriptionVariables,
   FollowRun,
-} from '../../operations/console/operations.ts';
-import type { Persisted } from '../../operations/console/persisted.ts';
+} from '../../generated/operations/console.ts';
 import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
+import type { Persisted } from './persisted.ts';
 import { AWAY, isSessionEnd, type Problem, problemFrom, problemIn } from './problem.ts';
 import { type Recording, requestIdIn } from './recording.ts';
 import { withResponseEnd } from './response-end.ts';

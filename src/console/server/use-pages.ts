@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Persisted } from '../../operations/console/persisted.ts';
 import { returns } from './connection.ts';
 import { askUntil } from './operations.ts';
+import type { Persisted } from './persisted.ts';
 import type { Problem } from './problem.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { KeyScope, ViewerQuery } from '../../operations/console/operations.ts';
+import type { KeyScope, ViewerQuery } from '../../generated/operations/console.ts';
 
 export type Viewer = ViewerQuery['viewer'];
 

@@ -2,7 +2,7 @@ import {
   ChatWhole,
   type ChatWholeMutation,
   type ChatWholeMutationVariables,
-} from '../../operations/console/operations.ts';
+} from '../../generated/operations/console.ts';
 import type { Step } from './call.ts';
 import { noteAway, noteHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';

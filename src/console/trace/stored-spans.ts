@@ -1,4 +1,4 @@
-import type { RunTraceQuery } from '../../operations/console/operations.ts';
+import type { RunTraceQuery } from '../../generated/operations/console.ts';
 import { isRecord } from '../server/record.ts';
 import type { SpanRow } from './span-row.ts';
 

@@ -2,12 +2,7 @@ import { hash } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { GatewayError, invalidInput, StartupError } from '../../errors/errors.ts';
-import * as chatOperations from '../../operations/chat.ts';
-import * as commandOperations from '../../operations/command/operations.ts';
-import { CONSOLE_DOCUMENTS } from '../../operations/console/documents.ts';
-import * as deploymentOperations from '../../operations/deployments.ts';
-import type { Operation } from '../../operations/operation.ts';
-import * as runOperations from '../../operations/runs.ts';
+import { PERSISTED } from '../../generated/operations/persisted.ts';
 import { type ReadDocument, readDocument } from '../../schema/admission/document.ts';
 import type { GraphQLRequest } from './request.ts';
 
@@ -54,7 +49,7 @@ export function createDocuments(
   schema: GraphQLSchema,
   { manifest = {}, only = false }: { manifest?: Manifest | undefined; only?: boolean } = {},
 ): Documents {
-  const texts = new Map([...OWN].map((text) => [shaOf(text), text]));
+  const texts = new Map(Object.entries(PERSISTED));
   const known = new Map<string, ReadDocument>();
   /** Reads one of Parley's own documents at its first use: a process needs few of them, and reading all delays its start. */
   const readOwn = (text: string) => {
@@ -115,16 +110,7 @@ export function createDocuments(
   };
 }
 
-const OPERATIONS: Record<string, Operation<never, unknown>> = {
-  ...chatOperations,
-  ...deploymentOperations,
-  ...runOperations,
-};
-const OWN = new Set([
-  ...Object.values(OPERATIONS).map(({ document }) => document),
-  ...CONSOLE_DOCUMENTS,
-  ...Object.values(commandOperations).map(({ text }) => text),
-]);
+const OWN = new Set(Object.values(PERSISTED));
 
 function shaOf(text: string): string {
   return `sha256:${hash('sha256', text)}`;

@@ -2,12 +2,13 @@ import Negotiator from 'negotiator';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/errors.ts';
 import {
-  type ChatVariables,
-  chat,
-  chatStream,
-  execute,
-  executeStream,
-} from '../../operations/chat.ts';
+  Chat,
+  type ChatInput,
+  type ChatMutationVariables,
+  ChatStream,
+  Execute,
+  ExecuteStream,
+} from '../../generated/operations/rest.ts';
 import {
   acceptedReply,
   chatBody,
@@ -56,7 +57,7 @@ export const chatRoutes = [
       stream: body.stream && acceptsEventStream(headers.accept),
     }),
     json: {
-      operation: chat,
+      operation: Chat,
       schema: chatReply,
       reply: ({ chat }) => ({
         response: chat.response,
@@ -68,7 +69,7 @@ export const chatRoutes = [
         tools_called: chat.toolsCalled,
       }),
     },
-    stream: { form: 'reply', operation: chatStream },
+    stream: { form: 'reply', operation: ChatStream },
   }),
   route({
     method: 'GET',
@@ -95,7 +96,7 @@ export const chatRoutes = [
       }),
       stream: true,
     }),
-    stream: { form: 'reply', operation: chatStream },
+    stream: { form: 'reply', operation: ChatStream },
   }),
   route({
     method: 'POST',
@@ -117,7 +118,7 @@ export const chatRoutes = [
       }),
       stream: true,
     }),
-    stream: { form: 'reply', operation: chatStream },
+    stream: { form: 'reply', operation: ChatStream },
   }),
   route({
     method: 'POST',
@@ -147,12 +148,12 @@ export const chatRoutes = [
       later: body.background,
     }),
     accepted: {
-      operation: execute,
+      operation: Execute,
       schema: acceptedReply,
       reply: ({ execute: { id } }) => ({ run_id: id, status: 'queued' as const }),
     },
     json: {
-      operation: execute,
+      operation: Execute,
       schema: executeReply,
       reply: ({ execute: { response, output, id, latencyMs, tokensUsed, toolsCalled } }) => ({
         response: response ?? '',
@@ -163,7 +164,7 @@ export const chatRoutes = [
         tools_called: toolsCalled,
       }),
     },
-    stream: { form: 'reply', operation: executeStream },
+    stream: { form: 'reply', operation: ExecuteStream },
   }),
 ];
 
@@ -184,8 +185,8 @@ function behaviourOf(given: z.infer<typeof chatHeaders>) {
 
 function chatVariables(
   botId: string,
-  input: ChatVariables['input'] & { stream?: boolean },
-): ChatVariables {
+  input: ChatInput & { stream?: boolean },
+): ChatMutationVariables {
   const { message, sessionId, context, environment, onBusy, onDisconnect, idempotencyKey } = input;
   return {
     botId,

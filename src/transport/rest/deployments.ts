@@ -1,11 +1,11 @@
 import { GatewayError } from '../../errors/errors.ts';
-import { formatDiagnostic } from '../../language/diagnostic.ts';
 import {
-  type DeploymentData,
-  deploy,
-  listDeployments,
-  rollback,
-} from '../../operations/deployments.ts';
+  Deploy,
+  type DeploymentDataFragment,
+  ListDeployments,
+  Rollback,
+} from '../../generated/operations/rest.ts';
+import { formatDiagnostic } from '../../language/diagnostic.ts';
 import { toLowerCase } from '../../text/characters.ts';
 import {
   deployBody,
@@ -57,7 +57,7 @@ export const deploymentRoutes = [
       strict: query.strict === '1',
     }),
     json: {
-      operation: deploy,
+      operation: Deploy,
       schema: deployReply,
       reply: ({ deploy }) => toDeployReply(deploy),
       refusal: {
@@ -86,7 +86,7 @@ export const deploymentRoutes = [
       },
     }),
     json: {
-      operation: listDeployments,
+      operation: ListDeployments,
       schema: deploymentsReply,
       reply: ({ bot: { deployments } }) => ({
         deployments: deployments.edges.map(({ node }) => toDeploymentEntry(node)),
@@ -121,7 +121,7 @@ export const deploymentRoutes = [
       },
     }),
     json: {
-      operation: rollback,
+      operation: Rollback,
       schema: rollbackReply,
       reply: ({ rollback }) => ({
         ...toDeployReply(rollback),
@@ -132,18 +132,18 @@ export const deploymentRoutes = [
 ];
 
 /** The error of a failed deployment, with the first of its reasons. */
-function refusalOf(deployment: DeploymentData): GatewayError {
+function refusalOf(deployment: DeploymentDataFragment): GatewayError {
   const [first, ...others] = linesOf(deployment, 'ERROR');
   const more = others.length > 0 ? `, and ${others.length} more` : '';
   return new GatewayError('definition_invalid', `Nothing was deployed: ${first}${more}.`);
 }
 
-function linesOf({ diagnostics }: DeploymentData, severity: 'ERROR' | 'WARNING'): string[] {
+function linesOf({ diagnostics }: DeploymentDataFragment, severity: 'ERROR' | 'WARNING'): string[] {
   return diagnostics.filter((diagnostic) => diagnostic.severity === severity).map(formatDiagnostic);
 }
 
 /** Maps a deployment to the documented response. */
-function toDeployReply(deployment: DeploymentData) {
+function toDeployReply(deployment: DeploymentDataFragment) {
   return {
     deployment_id: deployment.id,
     bot_id: deployment.bot.id,
@@ -156,7 +156,7 @@ function toDeployReply(deployment: DeploymentData) {
 }
 
 /** Maps a deployment to an entry of the list. */
-function toDeploymentEntry(deployment: DeploymentData) {
+function toDeploymentEntry(deployment: DeploymentDataFragment) {
   return {
     ...toDeployReply(deployment),
     environment: toLowerCase(deployment.environment),

@@ -6,12 +6,13 @@ import {
   invalidInput,
   problemsOf,
 } from '../../errors/errors.ts';
+import type {
+  LoggedEventFragment,
+  StreamedEventFragment,
+} from '../../generated/operations/rest.ts';
 import type { KeyScope } from '../../generated/prisma/client.ts';
-import type { StreamedEvent } from '../../operations/chat.ts';
-import type { Operation } from '../../operations/operation.ts';
-import type { LoggedEvent } from '../../operations/runs.ts';
 import type { Context } from '../../schema/context.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Operation } from '../engine.ts';
 import type { TextBody } from '../read-body.ts';
 import { contradictions } from './contradictions.ts';
 import type { Shape, Wire } from './shape.ts';
@@ -77,9 +78,9 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   };
   /** The response as a stream of frames: the reply, or the numbered events of a run. */
   stream?:
-    | ({ form: 'reply' } & { operation: Operation<Variables, { event: StreamedEvent }> })
+    | ({ form: 'reply' } & { operation: Operation<Variables, { event: StreamedEventFragment }> })
     | ({ form: 'events' } & {
-        operation: Operation<Variables, { event: LoggedEvent }>;
+        operation: Operation<Variables, { event: LoggedEventFragment }>;
         /** Reads the position of the last event of a finished run; null while it is active. */
         end: Operation<Variables, { end: number | null }>;
       });

@@ -1,13 +1,15 @@
 import {
-  cancelRun,
-  listRuns,
-  type RunData,
-  type RunFacts,
-  readRun,
-  runEvents,
-  runEventsEnd,
-  stopRun,
-} from '../../operations/runs.ts';
+  CancelRun,
+  type CancelRunMutation,
+  ListRuns,
+  ReadRun,
+  type RunContentsFragment,
+  RunEvents,
+  RunEventsEnd,
+  type RunFactsFragment,
+  StopRun,
+  type StopRunMutation,
+} from '../../generated/operations/rest.ts';
 import { toLowerCase } from '../../text/characters.ts';
 import { route } from './route.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts';
@@ -35,7 +37,7 @@ export const runRoutes = [
       },
     }),
     json: {
-      operation: listRuns,
+      operation: ListRuns,
       schema: runsReply,
       reply: ({ runs: { edges, pageInfo } }) => ({
         runs: edges.map(({ node }) => toRunReply(node)),
@@ -54,7 +56,7 @@ export const runRoutes = [
     errors: ['run_not_found'],
     input: { params: runParams, query: noQuery },
     toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
-    json: { operation: readRun, schema: runReply, reply: ({ run }) => toRunReply(run) },
+    json: { operation: ReadRun, schema: runReply, reply: ({ run }) => toRunReply(run) },
   }),
   route({
     method: 'GET',
@@ -78,7 +80,7 @@ export const runRoutes = [
       stream: true,
       lastEventId: headers['last-event-id'],
     }),
-    stream: { form: 'events', operation: runEvents, end: runEventsEnd },
+    stream: { form: 'events', operation: RunEvents, end: RunEventsEnd },
   }),
   route({
     method: 'POST',
@@ -94,21 +96,21 @@ export const runRoutes = [
     input: { params: runParams, query: noQuery },
     toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
     json: {
-      operation: cancelRun,
-      limited: { without: 'RUNS', operation: stopRun },
+      operation: CancelRun,
+      limited: { without: 'RUNS', operation: StopRun },
       schema: stoppedRunReply,
-      reply: ({ cancelRun }) => toStoppedRunReply(cancelRun),
+      reply: ({ cancelRun }: CancelRunMutation | StopRunMutation) => toStoppedRunReply(cancelRun),
     },
   }),
 ];
 
 /** Maps a run to the documented response. */
-function toRunReply(run: RunData) {
+function toRunReply(run: RunFactsFragment & RunContentsFragment) {
   return { ...toStoppedRunReply(run), input: run.input, trace: toTrace(run.trace) };
 }
 
 /** Maps a run that the key may cancel but not read: its contents are null. */
-function toStoppedRunReply(run: RunFacts) {
+function toStoppedRunReply(run: RunFactsFragment & Partial<RunContentsFragment>) {
   return {
     run_id: run.id,
     bot_id: run.bot.id,
@@ -140,7 +142,7 @@ function toStoppedRunReply(run: RunFacts) {
   };
 }
 
-function toTrace({ traceId, spans }: RunData['trace']) {
+function toTrace({ traceId, spans }: RunContentsFragment['trace']) {
   return {
     trace_id: traceId,
     spans: spans.map((span) => ({

@@ -5,8 +5,10 @@ import { startPeriodic } from '../../async/periodic.ts';
 import { GatewayError, readErrorCode } from '../../errors/errors.ts';
 import { toGatewayError } from '../../errors/mask.ts';
 import { isOutage } from '../../errors/outage.ts';
-import type { StreamedEvent } from '../../operations/chat.ts';
-import type { LoggedEvent } from '../../operations/runs.ts';
+import type {
+  LoggedEventFragment,
+  StreamedEventFragment,
+} from '../../generated/operations/rest.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { errorBody } from '../error-body.ts';
 import { hijack } from '../hijack.ts';
@@ -14,7 +16,7 @@ import { refusalIn } from '../reading.ts';
 import type { DoneFrame, Frame } from './frames.ts';
 
 /** One result of a route's subscription. */
-export type StreamedResult = { event: StreamedEvent | LoggedEvent };
+export type StreamedResult = { event: StreamedEventFragment | LoggedEventFragment };
 
 /** Whether a stream carries the reply of a run or its numbered events. */
 export type StreamForm = 'reply' | 'events';
@@ -108,9 +110,9 @@ export async function streamEvents(
    * A reader behind the end of an interrupted run still gets its terminal event. No other event has the number
    * `MAX_INT`, so the reader's next `Last-Event-ID` shows that it has received that event.
    */
-  const positionOf = ({ seq }: LoggedEvent) => (seq > lastEventId ? seq : MAX_INT);
+  const positionOf = ({ seq }: LoggedEventFragment) => (seq > lastEventId ? seq : MAX_INT);
 
-  const send = async (event: StreamedEvent | LoggedEvent) => {
+  const send = async (event: StreamedEventFragment | LoggedEventFragment) => {
     const id = 'seq' in event ? `id: ${positionOf(event)}\n` : '';
     switch (event.type) {
       case 'RunStarted':

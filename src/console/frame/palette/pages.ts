@@ -1,4 +1,4 @@
-import type { KeyScope } from '../../../operations/console/operations.ts';
+import type { KeyScope } from '../../../generated/operations/console.ts';
 import type { Command } from './command.ts';
 
 /** A page of the console, or with `isOutside` one that the server renders. */

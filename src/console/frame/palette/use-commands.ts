@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
-import { FindRun } from '../../../operations/console/operations.ts';
+import { FindRun } from '../../../generated/operations/console.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { useStore } from '../../server/store.ts';

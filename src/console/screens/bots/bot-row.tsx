@@ -2,7 +2,7 @@ import { Link, useLocation } from 'wouter';
 import type {
   BotsQuery,
   RunningDeploymentFragment,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
 import { Badge } from '../../parts/badge.tsx';

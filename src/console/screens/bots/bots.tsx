@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Bots as BotsQuery } from '../../../operations/console/operations.ts';
+import { Bots as BotsQuery } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';

@@ -1,4 +1,4 @@
-import { DeleteBot } from '../../../operations/console/operations.ts';
+import { DeleteBot } from '../../../generated/operations/console.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { TypedConfirmation } from '../../parts/typed-confirmation.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { RenameBot } from '../../../operations/console/operations.ts';
+import { RenameBot } from '../../../generated/operations/console.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextField } from '../../parts/field.tsx';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { BotStats, type BotStatsQuery } from '../../../operations/console/operations.ts';
+import { BotStats, type BotStatsQuery } from '../../../generated/operations/console.ts';
 import { endOfMinute } from '../../server/clock.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';

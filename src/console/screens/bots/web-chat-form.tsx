@@ -3,7 +3,7 @@ import {
   ChangeWebChat,
   type WebChatQuery,
   type WebChatSettingsFragment,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
 import { Refused } from '../../parts/state.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { WebChat } from '../../../operations/console/operations.ts';
+import { WebChat } from '../../../generated/operations/console.ts';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

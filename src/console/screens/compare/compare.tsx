@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import { Run as ReadRun } from '../../../operations/console/operations.ts';
+import { Run as ReadRun } from '../../../generated/operations/console.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { shownBot } from '../../frame/shown-bot.ts';

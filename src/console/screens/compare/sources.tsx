@@ -1,4 +1,4 @@
-import { DeployedSource } from '../../../operations/console/operations.ts';
+import { DeployedSource } from '../../../generated/operations/console.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refused } from '../../parts/state.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
-import type { DeploymentStatus } from '../../../operations/console/operations.ts';
+import type { DeploymentStatus } from '../../../generated/operations/console.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
 import { Badge } from '../../parts/badge.tsx';

@@ -1,4 +1,4 @@
-import type { DeploymentStatus, Environment } from '../../../operations/console/operations.ts';
+import type { DeploymentStatus, Environment } from '../../../generated/operations/console.ts';
 import { environmentIn, readName } from '../../frame/parameter.ts';
 
 /** Which deployments are listed. Without a condition, all of them. */

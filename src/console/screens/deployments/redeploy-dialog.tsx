@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Environment } from '../../../operations/console/operations.ts';
+import type { Environment } from '../../../generated/operations/console.ts';
 import { ChangeConfirmation } from '../../deploy/change-confirmation.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';

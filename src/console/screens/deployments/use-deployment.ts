@@ -1,4 +1,4 @@
-import { Deployment, type DeploymentQuery } from '../../../operations/console/operations.ts';
+import { Deployment, type DeploymentQuery } from '../../../generated/operations/console.ts';
 import { useDeploymentChanges } from '../../deploy/use-deployment-changes.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';

@@ -3,7 +3,7 @@ import {
   Deployments,
   type DeploymentsQuery,
   type ListedDeploymentFragment,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { useDeploymentChanges } from '../../deploy/use-deployment-changes.ts';
 import { type Pages, usePages } from '../../server/use-pages.ts';
 import type { DeploymentFilter } from './filter.ts';

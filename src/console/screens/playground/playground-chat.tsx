@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'react';
-import type { BotQuery } from '../../../operations/console/operations.ts';
+import type { BotQuery } from '../../../generated/operations/console.ts';
 import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';

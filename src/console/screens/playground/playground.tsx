@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Bot, type BotQuery } from '../../../operations/console/operations.ts';
+import { Bot, type BotQuery } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Segments } from '../../parts/segments.tsx';

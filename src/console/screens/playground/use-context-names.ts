@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { DeployedSource } from '../../../operations/console/operations.ts';
+import { DeployedSource } from '../../../generated/operations/console.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { useScope } from '../../server/viewer.ts';
 

@@ -1,5 +1,5 @@
 import { useLocation, useSearchParams } from 'wouter';
-import { StopRun } from '../../../operations/console/operations.ts';
+import { StopRun } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../operations/console/operations.ts';
+import type { RunStatus } from '../../../generated/operations/console.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { STATUSES } from '../../runs/words.ts';
 

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { RunNeighbours as Neighbours } from '../../../operations/console/operations.ts';
+import { RunNeighbours as Neighbours } from '../../../generated/operations/console.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/use-shortcuts.ts';
 import { filterAt, readFilters, runAddress } from '../../runs/filter.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Run, type RunQuery } from '../../../operations/console/operations.ts';
+import { Run, type RunQuery } from '../../../generated/operations/console.ts';
 import { isActive } from '../../runs/words.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';

@@ -4,7 +4,7 @@ import {
   type RunFilter,
   Runs,
   RunsById,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { isActive } from '../../runs/words.ts';
 import { followAlways } from '../../server/follow.ts';
 import { askUntil } from '../../server/operations.ts';

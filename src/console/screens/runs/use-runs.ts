@@ -4,7 +4,7 @@ import {
   type RunFilter,
   Runs,
   type RunsQuery,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { joined, type Page, type Pages, usePages } from '../../server/use-pages.ts';
 
 /** Runs of one page. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { SetFact } from '../../../operations/console/operations.ts';
+import { SetFact } from '../../../generated/operations/console.ts';
 import type { Fact } from '../../chat/stored-turns.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
 import { Dialog } from '../../parts/dialog.tsx';

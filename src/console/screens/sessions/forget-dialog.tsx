@@ -1,4 +1,4 @@
-import { ForgetSession } from '../../../operations/console/operations.ts';
+import { ForgetSession } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { toast } from '../../parts/toast.tsx';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../operations/console/operations.ts';
+import type { Environment } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
 import { environmentIn } from '../../frame/parameter.ts';
 import { ENVIRONMENTS } from '../../runs/words.ts';

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import type { Environment } from '../../../operations/console/operations.ts';
+import type { Environment } from '../../../generated/operations/console.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { environmentIn } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';

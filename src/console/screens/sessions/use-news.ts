@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { SessionRuns } from '../../../operations/console/operations.ts';
+import { SessionRuns } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
 import { isActive } from '../../runs/words.ts';
 import { followAlways } from '../../server/follow.ts';

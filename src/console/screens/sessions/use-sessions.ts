@@ -3,7 +3,7 @@ import {
   type Environment,
   Sessions,
   type SessionsQuery,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { type Pages, usePages } from '../../server/use-pages.ts';
 
 /** Sessions of one page. */

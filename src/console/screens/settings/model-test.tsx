@@ -1,15 +1,12 @@
 import { useState } from 'react';
-import {
-  TestDefaultModel,
-  type TestDefaultModelMutation,
-} from '../../../operations/console/operations.ts';
+import { TestModel, type TestModelMutation } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { useMutate } from '../../server/operations.ts';
 import './model-test.css';
 
-type Test = NonNullable<TestDefaultModelMutation['testModel']>;
+type Test = NonNullable<TestModelMutation['testModel']>;
 type Check = Test['checks'][number];
 
 const NAMES: Record<Check['name'], string> = {
@@ -25,7 +22,7 @@ const NAMES: Record<Check['name'], string> = {
 
 /** The model that answers for definitions that name none, with a button that tests it. */
 export function DefaultModel({ name }: { name: string }) {
-  const { isBusy, problem, run } = useMutate(TestDefaultModel);
+  const { isBusy, problem, run } = useMutate(TestModel);
   const [result, setResult] = useState<Test>();
   const test = async () => {
     const { data } = await run({});

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { KeyScope } from '../../../operations/console/operations.ts';
+import type { KeyScope } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Empty } from '../../parts/state.tsx';
 import { LinkTabs } from '../../parts/tabs.tsx';

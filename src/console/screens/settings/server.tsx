@@ -2,7 +2,7 @@ import {
   type DependencyFragment,
   Server,
   type ServerQuery,
-} from '../../../operations/console/operations.ts';
+} from '../../../generated/operations/console.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { Usage as UsageOf, type UsageQuery } from '../../../operations/console/operations.ts';
+import { Usage as UsageOf, type UsageQuery } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { BotExists } from '../../../operations/console/operations.ts';
+import { BotExists } from '../../../generated/operations/console.ts';
 import { ask } from '../../server/operations.ts';
 
 /** The state of an id while it is typed. `absent`: no bot has this id. A deleted bot may have had it. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { CreateBot } from '../../../operations/console/operations.ts';
+import { CreateBot } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Refused } from '../../parts/state.tsx';

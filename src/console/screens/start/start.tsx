@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { Bot } from '../../../operations/console/operations.ts';
+import { Bot } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';

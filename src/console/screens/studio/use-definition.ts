@@ -1,4 +1,4 @@
-import { Running } from '../../../operations/console/operations.ts';
+import { Running } from '../../../generated/operations/console.ts';
 import { type RunningDeployment, useRunning } from '../../deploy/use-running.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { Limits, type LimitsQuery } from '../../../../operations/console/operations.ts';
+import { Limits, type LimitsQuery } from '../../../../generated/operations/console.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Meter } from '../../../parts/meter.tsx';

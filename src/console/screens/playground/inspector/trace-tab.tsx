@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { RunTrace, type RunTraceQuery } from '../../../../operations/console/operations.ts';
+import { RunTrace, type RunTraceQuery } from '../../../../generated/operations/console.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Id } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';

@@ -1,4 +1,4 @@
-import { RunPrompt as ReadPrompt } from '../../../../operations/console/operations.ts';
+import { RunPrompt as ReadPrompt } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { useCopy } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';

@@ -2,7 +2,7 @@ import type {
   PromptRole,
   PromptStep,
   RunPromptQuery,
-} from '../../../../operations/console/operations.ts';
+} from '../../../../generated/operations/console.ts';
 
 export type Prompt = NonNullable<NonNullable<RunPromptQuery['run']>['prompt']>;
 

@@ -1,4 +1,4 @@
-import type { RunStatsQuery } from '../../../../operations/console/operations.ts';
+import type { RunStatsQuery } from '../../../../generated/operations/console.ts';
 import { bucketMs, type Period } from './period.ts';
 
 type Stats = NonNullable<RunStatsQuery['bot']>['stats'];

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { RunStats } from '../../../../operations/console/operations.ts';
+import { RunStats } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { scrollArea } from '../../../parts/copy.tsx';
 import { Refused } from '../../../parts/state.tsx';

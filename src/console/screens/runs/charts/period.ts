@@ -1,4 +1,4 @@
-import type { RunFilter } from '../../../../operations/console/operations.ts';
+import type { RunFilter } from '../../../../generated/operations/console.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { ExportFormat, RunFilter } from '../../../../operations/console/operations.ts';
+import type { ExportFormat, RunFilter } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Segments } from '../../../parts/segments.tsx';

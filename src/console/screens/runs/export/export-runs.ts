@@ -2,7 +2,7 @@ import {
   type ExportFormat,
   RunExport,
   type RunFilter,
-} from '../../../../operations/console/operations.ts';
+} from '../../../../generated/operations/console.ts';
 import { follow } from '../../../server/follow.ts';
 import { AWAY, type Problem } from '../../../server/problem.ts';
 import { ChatProblem, chatProblem } from '../../../server/stream-chat.ts';

@@ -3,7 +3,7 @@ import {
   type ListedAccountFragment,
   UpdateAccount,
   type UpdateAccountMutationVariables,
-} from '../../../../operations/console/operations.ts';
+} from '../../../../generated/operations/console.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { mutate, useMutate } from '../../../server/operations.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Plan } from '../../../../operations/console/operations.ts';
+import type { Plan } from '../../../../generated/operations/console.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { PLANS } from '../../../server/plans.ts';

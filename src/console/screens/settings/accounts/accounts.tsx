@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { Accounts as AccountsOf } from '../../../../operations/console/operations.ts';
+import { Accounts as AccountsOf } from '../../../../generated/operations/console.ts';
 import { ButtonLink } from '../../../parts/button.tsx';
 import { MissingRows, MoreRow, type OnMore, Pages } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';

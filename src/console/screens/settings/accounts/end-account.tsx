@@ -2,7 +2,7 @@ import {
   DeleteAccount,
   ResumeAccount,
   SuspendAccount,
-} from '../../../../operations/console/operations.ts';
+} from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Refused } from '../../../parts/state.tsx';

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import { AuditLog, type AuditLogQuery, Keys } from '../../../../operations/console/operations.ts';
+import { AuditLog, type AuditLogQuery, Keys } from '../../../../generated/operations/console.ts';
 import { Id } from '../../../parts/copy.tsx';
 import { Empty } from '../../../parts/state.tsx';
 import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../../parts/table.tsx';

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditFilter } from '../../../../operations/console/operations.ts';
+import type { AuditAction, AuditFilter } from '../../../../generated/operations/console.ts';
 
 /** Each action in plain words. */
 export const ACTIONS: Record<AuditAction, string> = {

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react';
-import type { ListedKeyFragment } from '../../../../operations/console/operations.ts';
+import type { ListedKeyFragment } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
 import { useBotNames } from '../../../server/bot-names.ts';

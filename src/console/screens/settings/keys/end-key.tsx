@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { RevokeKey, RotateKey, Viewer } from '../../../../operations/console/operations.ts';
+import { RevokeKey, RotateKey, Viewer } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Choice } from '../../../parts/choices.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';

@@ -1,4 +1,4 @@
-import { CreateKey, UpdateKey } from '../../../../operations/console/operations.ts';
+import { CreateKey, UpdateKey } from '../../../../generated/operations/console.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { mutate, useMutate } from '../../../server/operations.ts';

@@ -1,4 +1,4 @@
-import type { KeyScope, ListedKeyFragment } from '../../../../operations/console/operations.ts';
+import type { KeyScope, ListedKeyFragment } from '../../../../generated/operations/console.ts';
 import { serverNow } from '../../../server/clock.ts';
 
 export type ListedKey = ListedKeyFragment;

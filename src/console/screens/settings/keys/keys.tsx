@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { Keys as KeysOf } from '../../../../operations/console/operations.ts';
+import { Keys as KeysOf } from '../../../../generated/operations/console.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { MissingRows } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
