@@ -12,11 +12,12 @@ import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import {
   type DefinitionNode,
   type DocumentNode,
-  type FragmentDefinitionNode,
+  getOperationAST,
   Kind,
-  type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   print,
+  separateOperations,
   visit,
 } from 'graphql';
 
@@ -49,7 +50,7 @@ type Module = {
 const MODULES: Module[] = [
   {
     name: 'rest',
-    document: documentOf(FRAGMENTS, definitionsIn('rest')),
+    document: documentOf(definitionsIn('rest'), FRAGMENTS),
     schema: withoutErrors(SCHEMA),
     scalars: { DateTime: 'Date', JSON: 'JsonObject' },
     imports:
@@ -60,7 +61,7 @@ const MODULES: Module[] = [
   {
     // The console has only the ids, which keeps it small: the server that serves it knows the texts.
     name: 'console',
-    document: withTypenames(documentOf(SHARED, definitionsIn('console'))),
+    document: withTypenames(documentOf(definitionsIn('console'), SHARED)),
     schema: SCHEMA,
     scalars: { DateTime: 'string', JSON: 'unknown' },
     imports:
@@ -71,7 +72,7 @@ const MODULES: Module[] = [
   {
     // A server of another version may not know the ids of the command, so the command has the texts too.
     name: 'command',
-    document: documentOf(SHARED, definitionsIn('command')),
+    document: documentOf(definitionsIn('command'), SHARED),
     schema: SCHEMA,
     scalars: { DateTime: 'string', JSON: 'unknown' },
     imports: "import type { Persisted } from '../../command/server/graphql.ts';\n",
@@ -119,37 +120,20 @@ function withTypenames(document: DocumentNode): DocumentNode {
   });
 }
 
-function operationsOf({ definitions }: DocumentNode): Printed[] {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION)
-      fragments.set(definition.name.value, definition);
-  return definitions.flatMap((definition) => {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
-    const { operation, name: { value: name = '' } = {} } = definition;
+/** Each operation of a document, with the fragments that it uses. */
+function operationsOf(document: DocumentNode): Printed[] {
+  return Object.entries(separateOperations(document)).map(([name, single]) => {
+    const operation = getOperationAST(single)?.operation ?? OperationTypeNode.QUERY;
     const type = `${name}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
-    const text = [definition, ...fragmentsOf(definition, fragments)].map(print).join('\n\n');
-    const id = `sha256:${hash('sha256', text)}`;
-    return [{ name, type, kind: operation.toUpperCase(), text, id }];
+    const text = print(single);
+    return {
+      name,
+      type,
+      kind: operation.toUpperCase(),
+      text,
+      id: `sha256:${hash('sha256', text)}`,
+    };
   });
-}
-
-function fragmentsOf(
-  root: OperationDefinitionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): Set<FragmentDefinitionNode> {
-  const used = new Set<FragmentDefinitionNode>();
-  const collect = (node: OperationDefinitionNode | FragmentDefinitionNode) =>
-    visit(node, {
-      FragmentSpread({ name: { value } }) {
-        const fragment = fragments.get(value);
-        if (!fragment || used.has(fragment)) return;
-        used.add(fragment);
-        collect(fragment);
-      },
-    });
-  collect(root);
-  return used;
 }
 
 /** The types of a module's operations. @throws an error if one does not match the schema. */

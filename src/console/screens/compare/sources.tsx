@@ -1,4 +1,4 @@
-import { DeployedSource } from '../../../generated/operations/console.ts';
+import { DeploymentSource } from '../../../generated/operations/console.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refused } from '../../parts/state.tsx';
@@ -20,8 +20,8 @@ export function Sources({ one, two }: { one: ShownRun; two: ShownRun }) {
 }
 
 function ReadSources({ before, after }: { before: string; after: string }) {
-  const first = useServerQuery(DeployedSource, { id: before });
-  const second = useServerQuery(DeployedSource, { id: after });
+  const first = useServerQuery(DeploymentSource, { id: before });
+  const second = useServerQuery(DeploymentSource, { id: after });
   const [one, two] = [sourceOf(first.data), sourceOf(second.data)];
   const problem = first.problem ?? second.problem;
   if (problem)

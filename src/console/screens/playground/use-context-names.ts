@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { DeployedSource } from '../../../generated/operations/console.ts';
+import { DeploymentSource } from '../../../generated/operations/console.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { useScope } from '../../server/viewer.ts';
 
@@ -7,7 +7,7 @@ import { useScope } from '../../server/viewer.ts';
 export function useContextNames(deploymentId: string | undefined): string[] {
   const mayRead = useScope('DEPLOY');
   const pause = !mayRead || !deploymentId;
-  const { data } = useServerQuery(DeployedSource, { id: deploymentId ?? '' }, { pause });
+  const { data } = useServerQuery(DeploymentSource, { id: deploymentId ?? '' }, { pause });
   const [names, setNames] = useState<string[]>([]);
   const node = data?.node;
   const source = node && 'source' in node ? node.source : undefined;
