@@ -1,11 +1,10 @@
 import { startDeadline } from './deadline.ts';
 import { ConnectionError } from './errors.ts';
-import { readEvents, type ServerSentEvent } from './event-stream.ts';
-import { header } from './failure.ts';
+import { type EventSource, openEventStream } from './event-stream.ts';
 import type { ClientOptions, RateLimits, RequestOptions } from './options.ts';
 import { headersOf, misuse, rootOf } from './request.ts';
 import { failureOf, jsonOf, limitsOf } from './response.ts';
-import { isRetryable, waitToRetry } from './retry.ts';
+import { waitToRetry } from './retry.ts';
 
 /** A request, without the credentials. */
 export type Request = {
@@ -44,17 +43,7 @@ export type Connection = {
   open(request: Request, settings: Settings, signal: AbortSignal): Promise<EventSource | undefined>;
 };
 
-/** The events of a response. */
-export type EventSource = {
-  runId: string | undefined;
-  response: Response;
-  events: AsyncGenerator<ServerSentEvent>;
-};
-
 const JSON_BODY = { 'content-type': 'application/json' };
-
-/** The server sends a comment after 15 seconds without an event, so a longer silence means a dead connection. */
-const MAX_SILENCE_MS = 60_000;
 
 /** Opens connections with the key or token of a client. No property of the result holds it. */
 export function createConnection({
@@ -114,9 +103,7 @@ export function createConnection({
             const response = await send(request, settings, signal);
             return { data: read(await jsonOf(response), response), response };
           } catch (error) {
-            signal.throwIfAborted();
-            if (failures >= maxRetries || !isRetryable(error)) throw error;
-            await waitToRetry(error, failures, deadline);
+            await waitToRetry(error, failures, maxRetries, deadline);
           }
         }
       } catch (error) {
@@ -127,22 +114,7 @@ export function createConnection({
       }
     },
 
-    async open(request, settings, signal) {
-      const reason = () => new ConnectionError('The connection stalled.');
-      const silence = startDeadline(MAX_SILENCE_MS, [signal], reason);
-      try {
-        const response = await send(request, settings, silence.signal);
-        silence.pause();
-        if (response.status === 204) return;
-        return {
-          runId: header(response, 'x-run-id'),
-          response,
-          events: readEvents(response, silence),
-        };
-      } catch (error) {
-        silence.stop();
-        throw error;
-      }
-    },
+    open: (request, settings, signal) =>
+      openEventStream((sending) => send(request, settings, sending), signal),
   };
 }

@@ -1,8 +1,38 @@
-import type { Deadline } from './deadline.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { ConnectionError } from './errors.ts';
 
 /** An event of a stream, as the server sent it. */
 export type ServerSentEvent = { event?: string; id?: string; data?: string };
+
+/** The response to a request for events, and its events. */
+export type EventSource = { response: Response; events: AsyncGenerator<ServerSentEvent> };
+
+/** The server sends a comment after 15 seconds without an event, so a longer silence means a dead connection. */
+const MAX_SILENCE_MS = 60_000;
+
+/**
+ * Sends a request once and reads its events.
+ *
+ * @param send resolves with a successful response. Its signal is aborted with `signal`, and after a long silence.
+ * @returns `undefined` if the server has no more events.
+ */
+export async function openEventStream(
+  send: (signal: AbortSignal) => Promise<Response>,
+  signal: AbortSignal,
+): Promise<EventSource | undefined> {
+  const reason = () => new ConnectionError('The connection stalled.');
+  const silence = startDeadline(MAX_SILENCE_MS, [signal], reason);
+  try {
+    const response = await send(silence.signal);
+    silence.pause();
+    if (response.status !== 204) return { response, events: readEvents(response, silence) };
+    silence.stop();
+    return undefined;
+  } catch (error) {
+    silence.stop();
+    throw error;
+  }
+}
 
 /**
  * Reads Server-Sent Events. An event that the connection cuts off is dropped.

@@ -1,7 +1,9 @@
 import type { ChatInput, ChatReply } from './chats.ts';
-import type { EventSource, Request } from './connection.ts';
+import type { Request } from './connection.ts';
+import type { EventSource } from './event-stream.ts';
 import { failure, header } from './failure.ts';
-import { faultOf, type GraphQLFault } from './response.ts';
+import { type Result, readResults } from './graphql-results.ts';
+import { faultOf } from './response.ts';
 import type { RunSource, StreamEvent } from './run-source.ts';
 
 const CHAT = `mutation Chat($botId: ID!, $input: ChatInput!) {
@@ -30,7 +32,6 @@ const FOLLOW = `subscription RunEvents($runId: ID!, $after: Int!) {
 
 const CANCEL = 'mutation CancelRun($id: ID!) { cancelRun(id: $id) { id } }';
 
-type Result<Data> = { data?: Data; errors?: GraphQLFault[] };
 type WireEvent = { __typename: string; code?: string; message?: string };
 
 /** A chat by GraphQL, the only interface for session tokens. */
@@ -87,10 +88,9 @@ const TYPES: Record<string, Pick<StreamEvent, 'type'> & { status?: string }> = {
 };
 
 async function* decode({ events, response }: EventSource): AsyncGenerator<StreamEvent> {
-  for await (const { event, data = '' } of events) {
-    if (event !== 'next') continue;
-    const result = dataOf<{ event: WireEvent }>(JSON.parse(data), response);
-    const { __typename, code, message = '', ...facts } = result.event;
+  for await (const result of readResults<{ event: WireEvent }>(events)) {
+    const { event } = dataOf<{ event: WireEvent }>(result, response);
+    const { __typename, code, message = '', ...facts } = event;
     const type = TYPES[__typename];
     // The text of a reply needs no tool events.
     if (!type) continue;

@@ -1,9 +1,11 @@
 import type { Answer, Connection, Settings } from './connection.ts';
 import { startDeadline } from './deadline.ts';
-import { failure } from './failure.ts';
-import { resume } from './resume.ts';
-import type { RunSource } from './run-source.ts';
+import type { EventSource } from './event-stream.ts';
+import { failure, header } from './failure.ts';
+import { waitToRetry } from './retry.ts';
+import type { RunSource, StreamEvent } from './run-source.ts';
 import type { RunDone } from './runs.ts';
+import { readStream } from './stream-reader.ts';
 
 /**
  * A reply that arrives while the model writes it. Iterating it yields the text, piece by piece, and survives lost
@@ -43,28 +45,31 @@ export function createReplyStream<Reply>(
     const { timeout, maxRetries, signals } = settings;
     const deadline = startDeadline(timeout, [...signals, abortion.signal]);
     const { signal } = deadline;
+    const freshText = createFreshText();
     let isActive = false;
     const cancel = () => {
       if (isActive) cancellation ??= cancelRun(connection, source, settings, runId);
     };
     signal.addEventListener('abort', cancel);
     const open = async (after: number | undefined) => {
-      signal.throwIfAborted();
       isActive = true;
       const request = runId ? source.follow(runId, after) : source.start;
       const opened = await connection.open(request, settings, signal);
-      runId ??= opened?.runId;
-      return opened && source.decode(opened);
+      runId ??= opened && runIdOf(opened);
+      return opened && freshText(source.decode(opened), after === undefined);
     };
+    const recover = (error: unknown, failures: number) =>
+      waitToRetry(error, failures, maxRetries, deadline);
     try {
-      for await (const event of resume(open, { maxRetries, deadline })) {
-        signal.throwIfAborted();
+      signal.throwIfAborted();
+      for await (const event of readStream({ signal, open, recover })) {
+        deadline.pause();
         if ('runId' in event) ({ runId } = event);
-        if (event.type === 'text') {
-          deadline.pause();
-          yield event.delta;
+        if (event.type === 'text' && event.delta) yield event.delta;
+        if (event.type === 'done') {
+          assertWhole(event);
+          break;
         }
-        if (event.type === 'done') assertWhole(event);
         deadline.restart();
       }
       isActive = false;
@@ -103,6 +108,29 @@ export function createReplyStream<Reply>(
   return stream;
 }
 
+/** Removes text that was read before from the streams of a reply. A numbered event without fresh text has an empty text. */
+function createFreshText() {
+  /** Characters of text that were read, and the position in the current stream. */
+  let read = 0;
+  let position = 0;
+  return async function* (events: AsyncIterable<StreamEvent>, isWhole: boolean) {
+    if (isWhole) position = 0;
+    for await (const event of events) {
+      if (event.type === 'text') {
+        position += event.delta.length;
+        event.delta = position > read ? event.delta.slice(read - position) : '';
+        read += event.delta.length;
+        if (!event.delta && !event.seq) continue;
+      }
+      yield event;
+    }
+  };
+}
+
+function runIdOf({ response }: EventSource): string | undefined {
+  return header(response, 'x-run-id');
+}
+
 function aborted(): DOMException {
   return new DOMException('The stream was aborted.', 'AbortError');
 }
@@ -132,7 +160,7 @@ export async function cancelRun<Reply>(
     const joined = runId
       ? undefined
       : await connection.open(source.join, settings, deadline.signal);
-    runId ??= joined?.runId;
+    runId ??= joined && runIdOf(joined);
     if (joined && !runId)
       for await (const event of source.decode(joined)) {
         if ('runId' in event) ({ runId } = event);

@@ -1,5 +1,7 @@
 import type { ChatInput, ChatReply, ExecuteInput, ExecuteReply } from './chats.ts';
-import type { EventSource, Request } from './connection.ts';
+import type { Request } from './connection.ts';
+import type { EventSource } from './event-stream.ts';
+import { failure, isRunFailure } from './failure.ts';
 import type { RunSource, StreamEvent } from './run-source.ts';
 import type { RunDone } from './runs.ts';
 import { fromWire, toWire } from './wire.ts';
@@ -61,14 +63,20 @@ export function eventsRequest(botId: string, runId: string, after = 0): Request 
 /** A frame of the wire, in camelCase. Text frames have no `event`. */
 type Frame = { event?: string; delta: string; error?: RunDone['error'] };
 
-/** Turns frames into events. An error frame becomes the `error` of the done frame after it. */
+/**
+ * Turns frames into events. An error frame becomes the `error` of the done frame after it.
+ *
+ * @throws ParleyError if the read failed. A failed read ends like a failed run, but its last frame has no number. The
+ *   frames of a reply have no numbers either; then only the codes of runs are the run's own.
+ */
 export async function* decode({ events }: EventSource): AsyncGenerator<StreamEvent> {
-  let failure: Pick<Frame, 'error'> = {};
+  let failed: Pick<Frame, 'error'> = {};
   for await (const { id, data = '' } of events) {
     const { event: type = 'text', delta, error, ...facts } = fromWire(JSON.parse(data)) as Frame;
     const number = id === undefined ? {} : { seq: Number(id) };
-    if (type === 'error') failure = { error };
+    if (type === 'error') failed = { error };
     else if (type === 'text') yield { type, delta, ...number };
-    else yield { type, ...facts, ...failure, ...number } as StreamEvent;
+    else if (failed.error && !id && !isRunFailure(failed.error.code)) throw failure(failed.error);
+    else yield { type, ...facts, ...failed, ...number } as StreamEvent;
   }
 }

@@ -18,7 +18,7 @@ export function retryDelay(failures: number, retryAfter = 0, random = Math.rando
 }
 
 /** Whether the same request may succeed later. A run that failed never counts: a retry would start another run. */
-export function isRetryable(error: unknown): error is ParleyError {
+function isRetryable(error: unknown): error is ParleyError {
   if (!(error instanceof ParleyError) || error instanceof RunError) return false;
   return (
     error instanceof ConnectionError ||
@@ -28,15 +28,21 @@ export function isRetryable(error: unknown): error is ParleyError {
   );
 }
 
-/** Waits before a retry. @throws the error if the deadline is earlier, or the signal's reason if it is aborted. */
+/**
+ * Waits before a retry.
+ *
+ * @throws the error if there is no retry or the deadline is earlier, or the signal's reason if it is aborted.
+ */
 export async function waitToRetry(
-  error: ParleyError,
+  error: unknown,
   failures: number,
+  maxRetries: number,
   { signal, left }: Deadline,
 ): Promise<void> {
+  signal.throwIfAborted();
+  if (failures >= maxRetries || !isRetryable(error)) throw error;
   const ms = retryDelay(failures, error instanceof RateLimitError ? error.retryAfter : 0);
   if (ms > left()) throw error;
-  signal.throwIfAborted();
   const wait = startDeadline(ms, [signal]);
   await new Promise((resolve) => wait.signal.addEventListener('abort', resolve));
   wait.stop();

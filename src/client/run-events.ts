@@ -1,8 +1,10 @@
 import type { Connection, Settings } from './connection.ts';
 import { startDeadline } from './deadline.ts';
 import { decode, eventsRequest } from './rest-source.ts';
-import { resume } from './resume.ts';
+import { waitToRetry } from './retry.ts';
+import type { StreamEvent } from './run-source.ts';
 import type { RunEvent } from './runs.ts';
+import { readStream, type StreamSource } from './stream-reader.ts';
 
 /** Reads the events of a run after a number, across lost connections. */
 export async function* followRun(
@@ -13,15 +15,19 @@ export async function* followRun(
   const { timeout, maxRetries, signals } = settings;
   const deadline = startDeadline(timeout, signals);
   const { signal } = deadline;
-  const open = async (position: number | undefined) => {
-    const opened = await connection.open(eventsRequest(botId, runId, position), settings, signal);
-    return opened && decode(opened);
+  const source: StreamSource<StreamEvent> = {
+    signal,
+    async open(position) {
+      const opened = await connection.open(eventsRequest(botId, runId, position), settings, signal);
+      return opened && decode(opened);
+    },
+    recover: (error, failures) => waitToRetry(error, failures, maxRetries, deadline),
   };
   try {
-    for await (const event of resume(open, { after, maxRetries, deadline })) {
-      signal.throwIfAborted();
+    for await (const event of readStream(source, after)) {
       deadline.pause();
       if (event.seq !== undefined) yield { ...event, seq: event.seq };
+      if (event.type === 'done') return;
       deadline.restart();
     }
   } finally {

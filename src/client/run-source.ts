@@ -1,4 +1,5 @@
-import type { EventSource, Request } from './connection.ts';
+import type { Request } from './connection.ts';
+import type { EventSource } from './event-stream.ts';
 import type { RunEvent } from './runs.ts';
 
 type WithoutNumber<Event> = Event extends RunEvent ? Omit<Event, 'seq'> & { seq?: number } : never;
