@@ -2,7 +2,7 @@ import type { ChatInput, ChatReply } from './chats.ts';
 import type { Request } from './connection.ts';
 import type { EventSource } from './event-stream.ts';
 import { failure, header } from './failure.ts';
-import { type Result, readResults } from './graphql-results.ts';
+import { eventOf, type Result, readResults, type SchemaEvent } from './graphql-events.ts';
 import { faultOf } from './response.ts';
 import type { RunSource, StreamEvent } from './run-source.ts';
 
@@ -31,8 +31,6 @@ const FOLLOW = `subscription RunEvents($runId: ID!, $after: Int!) {
 }`;
 
 const CANCEL = 'mutation CancelRun($id: ID!) { cancelRun(id: $id) { id } }';
-
-type WireEvent = { __typename: string; code?: string; message?: string };
 
 /** A chat by GraphQL, the only interface for session tokens. */
 export function graphQLChat(
@@ -79,22 +77,9 @@ function dataOf<Data>(body: unknown, response: Response): Data {
   throw failure({ requestId: header(response, 'x-request-id'), ...faultOf(fault) });
 }
 
-const TYPES: Record<string, Pick<StreamEvent, 'type'> & { status?: string }> = {
-  RunStarted: { type: 'run_started' },
-  TextDelta: { type: 'text' },
-  ChatDone: { type: 'done' },
-  ChatFailed: { type: 'done', status: 'failed' },
-  ChatCancelled: { type: 'done', status: 'cancelled' },
-};
-
 async function* decode({ events, response }: EventSource): AsyncGenerator<StreamEvent> {
-  for await (const result of readResults<{ event: WireEvent }>(events)) {
-    const { event } = dataOf<{ event: WireEvent }>(result, response);
-    const { __typename, code, message = '', ...facts } = event;
-    const type = TYPES[__typename];
-    // The text of a reply needs no tool events.
-    if (!type) continue;
-    const error = code && { error: { code: code.toLowerCase(), message } };
-    yield { ...facts, ...type, ...error } as StreamEvent;
+  for await (const result of readResults<{ event: SchemaEvent }>(events)) {
+    const event = eventOf(dataOf<{ event: SchemaEvent }>(result, response).event, response);
+    if (event) yield event;
   }
 }

@@ -302,6 +302,18 @@ describe('the test chat', () => {
     await page.waitForURL(`**/runs/${runs[0]?.id}`);
   });
 
+  browserTest('continues its conversation with each message', async () => {
+    const { page } = await open();
+    answerWith(app, 'Ahoy!');
+    await write(page, agent('prompt "You are a pirate."'));
+    await page.getByText(KEPT).waitFor();
+    await ask(page, 'I am Ann.');
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await ask(page, 'Who am I?');
+    await page.getByText(/first text after .* tokens/).nth(1).waitFor();
+    expect(JSON.stringify(lastAsked(app))).toContain('I am Ann.');
+  });
+
   browserTest('streams, stops, and begins anew', async () => {
     const { page } = await open();
     await askForStory(app, page);

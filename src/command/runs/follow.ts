@@ -1,5 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { startDeadline } from '../../client/deadline.ts';
 import { ConnectionError } from '../../client/index.ts';
+import { waitToRetry } from '../../client/retry.ts';
+import { readStream } from '../../client/stream-reader.ts';
 import { FollowRuns, type FollowRunsSubscription } from '../../generated/operations/command.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
@@ -10,9 +12,8 @@ import { type ListedRun, runLine } from './run-table.ts';
 /** Runs that are remembered, to print each state of a run once. */
 const MAX_REMEMBERED = 10_000;
 
-/** Reconnections in a row without a new run, and the longest pause before one. */
+/** Reconnections in a row without a new run. */
 const MAX_FAILURES = 20;
-const LONGEST_PAUSE_MS = 10_000;
 
 /** Prints the latest runs, then each run when it is queued, starts and ends, until Ctrl-C. */
 export async function followRuns(
@@ -35,29 +36,27 @@ export async function followRuns(
     const { data } = await parley.runs(id, { ...filter, limit: Math.min(limit, 100) }).page();
     for (const run of data.reverse()) await show(listed(run));
   };
-  /** Follows until the connection ends. Runs that changed meanwhile are read when it begins. */
-  const followOnce = async () => {
-    const failure = new AbortController();
-    const either = AbortSignal.any([signal, failure.signal]);
-    const onConnected = () => void catchUp().catch((error) => failure.abort(error));
-    const variables = { botId: id, filter: graphqlFilter(filter) };
-    for await (const { run } of graphql.subscribe(FollowRuns, variables, either, onConnected))
-      await show(fromGraphQL(run));
-    either.throwIfAborted();
+  const deadline = startDeadline(Number.POSITIVE_INFINITY, [signal]);
+  const source = {
+    signal,
+    async open() {
+      const changes = await graphql.subscribe(
+        FollowRuns,
+        { botId: id, filter: graphqlFilter(filter) },
+        signal,
+      );
+      // Runs that changed before the subscription began.
+      await catchUp();
+      return changes;
+    },
+    async recover(error: unknown, failures: number) {
+      if (error instanceof ConnectionError) terminal.note('The connection was lost. Reconnecting…');
+      await waitToRetry(error, failures, MAX_FAILURES, deadline);
+    },
   };
   await forBot(id, catchUp);
   terminal.progress('Following. Press Ctrl-C to stop.');
-  for (let failures = 0; ; ) {
-    const count = printed.size;
-    try {
-      await followOnce();
-    } catch (error) {
-      if (!(error instanceof ConnectionError) || failures >= MAX_FAILURES) throw error;
-    }
-    failures = printed.size > count ? 0 : failures + 1;
-    terminal.note('The connection was lost. Reconnecting…');
-    await delay(Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures), undefined, { signal });
-  }
+  for await (const { run } of readStream(source)) await show(fromGraphQL(run));
 }
 
 function listed({

@@ -1,5 +1,7 @@
-import { createClient, NetworkError, type RequestParams } from 'graphql-sse';
-import { ConnectionError, ParleyError } from '../../client/index.ts';
+import { createConnection } from '../../client/connection.ts';
+import type { ServerSentEvent } from '../../client/event-stream.ts';
+import { readResults } from '../../client/graphql-events.ts';
+import { ParleyError } from '../../client/index.ts';
 import { Refusal } from '../errors.ts';
 import { send } from './requests.ts';
 import { explainVersion } from './server-version.ts';
@@ -21,16 +23,15 @@ export type GraphQL = {
     signal: AbortSignal,
   ): Promise<Data>;
   /**
-   * Streams the results of a subscription until the connection ends. It calls `onConnected` when the server emits.
+   * Begins a subscription. Its results end with the connection.
    *
-   * @throws ConnectionError if the connection breaks.
+   * @throws ConnectionError if the connection is lost, or another ParleyError if the server refuses.
    */
-  subscribe<Data, Variables extends Record<string, unknown>>(
+  subscribe<Data, Variables>(
     operation: Persisted<Data, Variables>,
     variables: Variables,
     signal: AbortSignal,
-    onConnected: () => void,
-  ): AsyncIterable<Data>;
+  ): Promise<AsyncGenerator<Data, void> | undefined>;
 };
 
 type Options = { url: string; apiKey: string; version: string; fetch: typeof fetch };
@@ -42,6 +43,7 @@ type GraphQLAnswer = {
 
 export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options): GraphQL {
   const headers = { authorization: `Bearer ${apiKey}` };
+  const connection = createConnection({ apiKey, baseUrl: url, fetch: fetcher });
 
   async function post(body: object, signal: AbortSignal) {
     const { status, body: answer } = await send(
@@ -74,41 +76,27 @@ export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options)
       return dataOf<Data>(answer);
     },
 
-    subscribe<Data, Variables extends Record<string, unknown>>(
+    async subscribe<Data, Variables>(
       { id }: Persisted<Data, Variables>,
       variables: Variables,
       signal: AbortSignal,
-      onConnected: () => void,
     ) {
-      const client = createClient({
-        url: `${url}/graphql/stream`,
-        headers,
-        fetchFn: fetcher,
-        retryAttempts: 0,
-        on: { connected: onConnected },
-      });
-      signal.addEventListener('abort', () => client.dispose(), { once: true });
-      const request: RequestParams & { documentId: string } = {
-        query: '',
-        documentId: id,
-        variables,
+      const request = {
+        path: '/graphql/stream',
+        headers: { accept: 'text/event-stream' },
+        body: { documentId: id, variables },
       };
-      return results<Data>(client.iterate(request), url);
+      const opened = await connection.open(request, connection.settingsOf(undefined), signal);
+      return opened && results<Data>(opened.events);
     },
   };
 }
 
-async function* results<Data>(answers: AsyncIterable<unknown>, url: string): AsyncGenerator<Data> {
-  try {
-    for await (const answer of answers) {
-      if (!isAnswer(answer)) continue;
-      const [problem] = answer.errors ?? [];
-      if (problem) throw errorOf(problem, 200);
-      yield dataOf<Data>(answer);
-    }
-  } catch (error) {
-    if (!(error instanceof NetworkError)) throw error;
-    throw new ConnectionError(`The connection to ${url} was lost.`, error);
+async function* results<Data>(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<Data, void> {
+  for await (const answer of readResults(events)) {
+    const [problem] = answer.errors ?? [];
+    if (problem) throw errorOf(problem, 200);
+    yield dataOf<Data>(answer);
   }
 }
 

@@ -1,18 +1,18 @@
-import type { Step } from '../server/call.ts';
+import type { ChatEvent } from '../server/chat-event.ts';
 
-type Timed = { step: Step; ms: number };
+type Timed = { event: ChatEvent; ms: number };
 
-/** Collects steps and applies them once a frame, because a stream has more events than a screen has frames. */
-export function createPainter(apply: (steps: Timed[]) => void) {
+/** Collects events and applies them once a frame, because a stream has more events than a screen has frames. */
+export function createPainter(apply: (events: Timed[]) => void) {
   let waiting: Timed[] = [];
   let frame: number | undefined;
   const flush = () => {
     if (frame !== undefined) cancelAnimationFrame(frame);
     frame = undefined;
     if (waiting.length === 0) return;
-    const steps = waiting;
+    const events = waiting;
     waiting = [];
-    apply(steps);
+    apply(events);
   };
   return {
     flush,

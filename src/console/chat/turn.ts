@@ -1,6 +1,7 @@
 import type { Given } from '../feedback/use-rating.ts';
-import type { Call, Step } from '../server/call.ts';
-import type { Problem } from '../server/problem.ts';
+import type { Call } from '../server/call.ts';
+import type { ChatEvent } from '../server/chat-event.ts';
+import { type Problem, problemIn } from '../server/problem.ts';
 import type { Recording } from '../server/recording.ts';
 
 /** A piece of a reply, in the order in which it arrived. Times are milliseconds since the message was sent. */
@@ -50,38 +51,52 @@ export function isOpen({ state }: Turn): boolean {
   return state === 'waiting' || state === 'streaming';
 }
 
-/** Adds a step to a turn. @param ms milliseconds since the message was sent. */
-export function withStep(turn: Turn, step: Step, ms: number): Turn {
-  switch (step.type) {
-    case 'started': {
+const ENDS = { failed: 'failed', cancelled: 'stopped' } as const;
+
+/** Adds an event to a turn. @param ms milliseconds since the message was sent. */
+export function withEvent(turn: Turn, event: ChatEvent, ms: number): Turn {
+  switch (event.type) {
+    case 'run_started': {
       // A new attempt discards the text before it.
-      const { runId, sessionId } = step;
+      const { runId, sessionId } = event;
       const startedMs = turn.startedMs ?? ms;
-      return { ...turn, state: 'streaming', runId, sessionId, startedMs, pieces: [] };
+      return {
+        ...turn,
+        state: 'streaming',
+        runId,
+        sessionId: sessionId ?? undefined,
+        startedMs,
+        pieces: [],
+      };
     }
     case 'text':
       return {
         ...turn,
         firstMs: turn.firstMs ?? ms,
-        pieces: withText(turn.pieces, step.text, ms),
+        pieces: withText(turn.pieces, event.delta, ms),
       };
-    case 'tool-started': {
-      const { callId, name } = step;
+    case 'tool_started': {
+      const { callId, name } = event;
       return {
         ...turn,
         pieces: [...turn.pieces, { type: 'tool', callId, name, state: 'running', from: ms }],
       };
     }
-    case 'tool-finished': {
-      const end = { state: step.failed ? 'failed' : 'done', ms: step.durationMs } as const;
-      const isIt = (piece: Piece) => piece.type === 'tool' && piece.callId === step.callId;
+    case 'tool_finished': {
+      const end = { state: event.failed ? 'failed' : 'done', ms: event.durationMs } as const;
+      const isIt = (piece: Piece) => piece.type === 'tool' && piece.callId === event.callId;
       return {
         ...turn,
         pieces: turn.pieces.map((piece) => (isIt(piece) ? { ...piece, ...end } : piece)),
       };
     }
-    case 'ended': {
-      const { state, latencyMs, tokens, problem } = step;
+    case 'done': {
+      const { status, latencyMs, tokensUsed: tokens, error } = event;
+      const state = status ? ENDS[status] : 'done';
+      const problem = error && {
+        ...problemIn(error, error.message),
+        requestId: error.requestId,
+      };
       return { ...turn, state, latencyMs, tokens, problem };
     }
   }

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { toast } from '../parts/toast.tsx';
 import { randomId } from '../random-id.ts';
 import type { Call } from '../server/call.ts';
+import { ChatProblem } from '../server/chat-problem.ts';
 import { isSessionEnd, type Problem } from '../server/problem.ts';
 import { createRecording } from '../server/recording.ts';
 import { type Sending, send as sendCall } from '../server/send.ts';
-import { ChatProblem } from '../server/stream-chat.ts';
 import { createPainter } from './painter.ts';
-import { isOpen, type Turn, withStep } from './turn.ts';
+import { isOpen, type Turn, withEvent } from './turn.ts';
 
 /** Turns whose requests are kept for inspection, so that a long conversation takes no more memory than its text. */
 const KEPT_RECORDINGS = 20;
@@ -45,16 +45,18 @@ export function useChat(): Chat {
       ...withoutOldRecordings(all),
       { id, call, recording, message, pieces: [], state: 'waiting', sentAt },
     ]);
-    const painter = createPainter((steps) => {
-      update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn));
+    const painter = createPainter((events) => {
+      update(id, (turn) =>
+        events.reduce((next, { event, ms }) => withEvent(next, event, ms), turn),
+      );
     });
-    const current = sendCall(call, { signal, recording });
+    const current = sendCall(call, { signal, fetch: recording.fetch });
     sending.current = current;
     let isStarted = false;
     try {
-      for await (const step of current.steps) {
+      for await (const event of current.events) {
         isStarted = true;
-        painter.add({ step, ms: Math.round(performance.now() - sentAt) });
+        painter.add({ event, ms: Math.round(performance.now() - sentAt) });
       }
     } catch (error) {
       if (!(error instanceof ChatProblem)) throw error;

@@ -1,13 +1,9 @@
 import { StopRun } from '../../generated/operations/console.ts';
+import type { ChatEnd, ChatEvent } from '../server/chat-event.ts';
+import { ChatProblem } from '../server/chat-problem.ts';
+import type { Reading } from '../server/event-request.ts';
 import type { Problem } from '../server/problem.ts';
-import { createRecording, type Recording } from '../server/recording.ts';
-import {
-  type ChatEvent,
-  ChatProblem,
-  followRun,
-  type Reading,
-  streamChat,
-} from '../server/stream-chat.ts';
+import { followRun, streamChat } from '../server/stream-chat.ts';
 import { embedding } from './embedding.ts';
 import type { OpenMessage } from './stored-conversation.ts';
 import type { Visit } from './visit.ts';
@@ -27,7 +23,8 @@ export type Reply = Sent & {
   /** Absent until the run begins. */
   runId?: string | undefined;
   aborter: AbortController;
-  recording: Recording;
+  /** Whether a request has left this tab. */
+  isSent: boolean;
 };
 
 /** Sends a message. If an earlier request with its id has begun a run, the reply belongs to this run. */
@@ -55,16 +52,16 @@ const FIND_LIMIT_MS = 30_000;
 export async function cancelReply(
   visit: Visit,
   bot: string,
-  { runId, aborter, recording, ...sent }: Reply,
+  { runId, aborter, isSent, ...sent }: Reply,
 ): Promise<string | undefined> {
   if (runId !== undefined) return cancelRun(visit, runId);
   aborter.abort();
-  if (recording.exchanges.length === 0) return undefined;
+  if (!isSent) return undefined;
   const signal = AbortSignal.timeout(FIND_LIMIT_MS);
   try {
-    const reading = { signal, recording: createRecording(), access: visit };
+    const reading = { signal, access: visit };
     for await (const event of chat(bot, sent, 'REJECT', reading))
-      if (event.__typename === 'RunStarted') return await cancelRun(visit, event.runId);
+      if (event.type === 'run_started') return await cancelRun(visit, event.runId);
   } catch (error) {
     // The session has the turn of another message, so this one has none.
     if (!(error instanceof ChatProblem && error.problem.code === 'SESSION_BUSY')) throw error;
@@ -83,9 +80,12 @@ function openReply(
   read: (reading: Reading) => AsyncGenerator<ChatEvent, void>,
 ): Reply {
   const aborter = new AbortController();
-  const recording = createRecording();
-  const events = read({ signal: aborter.signal, recording, access });
-  return { ...sent, events, aborter, recording };
+  const reply = { ...sent, aborter, isSent: false };
+  const send: typeof fetch = (...request) => {
+    reply.isSent = true;
+    return fetch(...request);
+  };
+  return Object.assign(reply, { events: read({ signal: aborter.signal, fetch: send, access }) });
 }
 
 function chat(
@@ -116,14 +116,15 @@ export async function readReply(
     for await (const event of events) {
       // The turn of an aborted reply has ended.
       if (signal.aborted) break;
-      if (event.__typename === 'RunStarted') {
-        const { runId, at } = event;
+      if (event.type === 'run_started') {
+        const { runId, at = null } = event;
         text = '';
         kept.begin({ id, message, runId, at });
         reply.runId = runId;
         if (runId !== announced) announce('user', message, runId);
-      } else if (event.__typename === 'TextDelta') text += event.delta;
-      else if (isMessage(event, text)) announce('assistant', text, event.runId);
+      } else if (event.type === 'text') text += event.delta;
+      else if (event.type === 'done' && isMessage(event, text))
+        announce('assistant', text, event.runId);
       onEvent(event);
     }
   } catch (error) {
@@ -137,11 +138,8 @@ export async function readReply(
 }
 
 /** Whether a run ends with a message: whole, or what it said before it was stopped. */
-function isMessage(
-  event: ChatEvent,
-  text: string,
-): event is Extract<ChatEvent, { __typename: 'ChatDone' | 'ChatCancelled' }> {
-  return event.__typename === 'ChatDone' || (event.__typename === 'ChatCancelled' && text !== '');
+function isMessage({ status }: ChatEnd, text: string): boolean {
+  return status === undefined || (status === 'cancelled' && text !== '');
 }
 
 function announce(role: 'user' | 'assistant', text: string, runId: string): void {

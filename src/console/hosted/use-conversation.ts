@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ForgetVisit, VisitSession } from '../../generated/operations/console.ts';
 import { createPainter } from '../chat/painter.ts';
-import { isOpen, type Turn, withStep } from '../chat/turn.ts';
+import { isOpen, type Turn, withEvent } from '../chat/turn.ts';
 import { randomId } from '../random-id.ts';
-import { stepOf } from '../server/chat-step.ts';
+import { chatProblem } from '../server/chat-problem.ts';
 import type { Problem } from '../server/problem.ts';
-import { chatProblem } from '../server/stream-chat.ts';
 import { readHistory } from './history.ts';
 import { useOtherTabs } from './other-tabs.ts';
 import { cancelReply, followMessage, type Reply, readReply, sendMessage } from './reply.ts';
@@ -57,7 +56,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
       await work();
       return true;
     } catch (error) {
-      setProblem((await chatProblem(error)).problem);
+      setProblem(chatProblem(error).problem);
       return false;
     }
   };
@@ -66,12 +65,14 @@ export function useConversation(bot: string, visit: Visit): Conversation {
   const read = async (reply: Reply) => {
     const { id, aborter } = reply;
     reading.current = reply;
-    const painter = createPainter((steps) =>
-      update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn)),
+    const painter = createPainter((events) =>
+      update(id, (turn) =>
+        events.reduce((next, { event, ms }) => withEvent(next, event, ms), turn),
+      ),
     );
-    const failure = await readReply(reply, visit, (event) =>
-      painter.add({ step: stepOf(event), ms: 0 }),
-    ).finally(painter.flush);
+    const failure = await readReply(reply, visit, (event) => painter.add({ event, ms: 0 })).finally(
+      painter.flush,
+    );
     if (failure) update(id, (turn) => ({ ...turn, state: 'failed', problem: failure }));
     if (!aborter.signal.aborted) tabs.announce('changed');
     if (!isStale.current) return;

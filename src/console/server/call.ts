@@ -1,5 +1,3 @@
-import type { Problem } from './problem.ts';
-
 /** A message with everything that is sent with it. */
 export type Call = {
   botId: string;
@@ -17,17 +15,3 @@ export type Call = {
   /** A definition that answers in place of the deployed one, with variables of its own. Only a GraphQL stream takes it. */
   draft?: { definition: string; envVars: { name: string; value: string }[] } | undefined;
 };
-
-/** A step of a reply. It is the same for GraphQL and REST. */
-export type Step =
-  | { type: 'started'; runId: string; sessionId?: string | undefined }
-  | { type: 'text'; text: string }
-  | { type: 'tool-started'; callId: string; name: string }
-  | { type: 'tool-finished'; callId: string; failed: boolean; durationMs?: number }
-  | {
-      type: 'ended';
-      state: 'done' | 'failed' | 'stopped';
-      latencyMs: number;
-      tokens?: number | undefined;
-      problem?: Problem | undefined;
-    };

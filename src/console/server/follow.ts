@@ -1,87 +1,88 @@
-import { createClient } from 'graphql-sse';
-import { noteAway, noteHere, untilHere } from './connection.ts';
-import { CONSOLE_HEADERS } from './headers.ts';
+import type { EventSource } from '../../client/event-stream.ts';
+import { readResults } from '../../client/graphql-events.ts';
+import { readStream } from '../../client/stream-reader.ts';
 import type { Persisted } from './persisted.ts';
-import { type Problem, problemIn } from './problem.ts';
-import { withResponseEnd } from './response-end.ts';
-import { ChatProblem, chatProblem, hasResponse } from './stream-chat.ts';
+import { ChatProblem, chatProblem } from './chat-problem.ts';
+import { noteHere } from './connection.ts';
+import { type Reading, recover, requestEvents } from './event-request.ts';
+import { CONSOLE_HEADERS } from './headers.ts';
+import { isSessionEnd, type Problem, problemIn } from './problem.ts';
+import { noteSessionEnd } from './session.ts';
 
-/** @param onConnected called when the server follows, so that nothing after it is missed. */
-type Following = { signal: AbortSignal; onConnected?: () => void };
+/** A result of a subscription, with the response that it arrived in. */
+export type Received<Data> = { data: Data; response: Response };
 
 /**
- * Reads a subscription until it ends or the signal is aborted, no faster than its events are handled.
+ * Begins a subscription. Its results are read no faster than they are handled.
  *
- * @param onConnected called when the server follows, so that nothing after it is missed.
- * @throws ChatProblem if an event is an error or the server refuses; the error of `graphql-sse` if the connection is lost.
+ * @throws ChatProblem if the server refuses, or a result is an error; another error if the connection is lost.
  */
-export async function* follow<
-  Data extends Record<string, unknown>,
-  Variables extends Record<string, unknown>,
->(
+export async function subscribe<Data, Variables>(
   { documentId }: Persisted<Data, Variables>,
   variables: Variables,
-  { signal, onConnected }: Following,
-): AsyncGenerator<Data, void> {
-  let reader: PromiseWithResolvers<void> | undefined;
-  const client = createClient({
-    url: '/graphql/stream',
-    headers: CONSOLE_HEADERS,
-    retryAttempts: 0,
-    fetchFn: withResponseEnd(fetch, async () => reader?.promise),
-    on: { ...(onConnected && { connected: onConnected }) },
+  reading: Reading,
+): Promise<AsyncGenerator<Received<Data>, void> | undefined> {
+  const headers = {
+    ...((await reading.access?.headers()) ?? CONSOLE_HEADERS),
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ documentId, variables });
+  const source = await requestEvents(
+    '/graphql/stream',
+    { method: 'POST', headers, body },
+    reading,
+  ).catch((error) => {
+    throw noted(error);
   });
-  const request = { query: '', documentId, variables };
-  const source = client.iterate<Data>(request);
-  const stop = () => void source.return?.();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    for await (const { data, errors: [fault] = [] } of source) {
-      // The client still has events that it read before.
-      if (signal.aborted) return;
-      noteHere();
-      if (fault) throw new ChatProblem(problemIn({ ...fault.extensions }, fault.message));
-      if (!data) continue;
-      // The events behind this one stay in the network until it is handled.
-      reader = Promise.withResolvers();
-      yield data;
-      reader.resolve();
+  return source && receive(source);
+}
+
+async function* receive<Data>({
+  response,
+  events,
+}: EventSource): AsyncGenerator<Received<Data>, void> {
+  for await (const { data, errors: [fault] = [] } of readResults<Data>(events)) {
+    noteHere();
+    if (fault) {
+      const requestId = response.headers.get('x-request-id') ?? undefined;
+      const problem = problemIn({ ...fault.extensions }, fault.message);
+      throw noted(new ChatProblem({ ...problem, requestId }));
     }
-  } catch (error) {
-    // The end of the source aborts the response, so its reason is read first.
-    throw hasResponse(error) ? await chatProblem(error) : error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-    reader?.resolve();
+    if (data) yield { data, response };
   }
+}
+
+function noted(error: unknown): unknown {
+  if (error instanceof ChatProblem && isSessionEnd(error.problem)) noteSessionEnd();
+  return error;
 }
 
 /**
  * Reads a subscription until the signal is aborted. After a lost connection it begins again when the server is back.
  *
+ * @param onConnected called when the server follows, so that nothing after it is missed.
  * @returns the problem if the server refuses.
  */
-export async function followAlways<
-  Data extends Record<string, unknown>,
-  Variables extends Record<string, unknown>,
->(
+export async function followAlways<Data, Variables>(
   subscription: Persisted<Data, Variables>,
   variables: Variables,
-  following: Following,
+  { signal, onConnected }: { signal: AbortSignal; onConnected(): void },
   onData: (data: Data) => void,
 ): Promise<Problem | undefined> {
-  const { signal } = following;
-  while (!signal.aborted) {
-    try {
-      for await (const data of follow(subscription, variables, following)) onData(data);
-    } catch (error) {
-      const { problem } = await chatProblem(error);
-      if (error instanceof ChatProblem) return problem;
-    }
-    if (signal.aborted) return undefined;
-    noteAway();
-    await untilHere(signal);
+  const source = {
+    signal,
+    async open() {
+      const results = await subscribe(subscription, variables, { signal });
+      onConnected();
+      return results;
+    },
+    recover: (error: unknown) => recover(error, signal),
+  };
+  try {
+    for await (const { data } of readStream(source)) onData(data);
+  } catch (error) {
+    if (!signal.aborted) return chatProblem(error).problem;
   }
   return undefined;
 }

@@ -101,12 +101,6 @@ export function createRecording(): Recording {
   };
 }
 
-/** The server's id of the last request, once its response has begun. */
-export function requestIdIn({ exchanges }: Pick<Recording, 'exchanges'>): string | undefined {
-  const headers = new Headers(exchanges.at(-1)?.response?.headers);
-  return headers.get('x-request-id') ?? undefined;
-}
-
 /** A header as people read it: its bytes as UTF-8, and without the secret of an API key. */
 function readable([name, value]: Header): Header {
   const bytes = Uint8Array.from(value, (character) => character.charCodeAt(0));
@@ -139,8 +133,9 @@ function observed(body: Body | null, { chunk, close, fail }: Observer): Body | n
       }
       return undefined;
     },
+    // The reader has what it needs.
     cancel(reason) {
-      fail();
+      close();
       return reader.cancel(reason);
     },
   });

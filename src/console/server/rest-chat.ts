@@ -1,11 +1,16 @@
-import type { Call, Step } from './call.ts';
-import { noteAway, noteHere } from './connection.ts';
-import { AWAY, type Problem, problemFrom } from './problem.ts';
-import { stepsOfFrames } from './rest-frames.ts';
+import type { ChatReply } from '../../client/chats.ts';
+import type { EventSource } from '../../client/event-stream.ts';
+import { decode, runPath } from '../../client/rest-source.ts';
+import { fromWire } from '../../client/wire.ts';
+import type { Call } from './call.ts';
+import type { ChatEvent } from './chat-event.ts';
+import { ChatProblem, chatProblem } from './chat-problem.ts';
+import { noteHere } from './connection.ts';
+import { type Reading, requestEvents } from './event-request.ts';
+import { type Problem, problemFrom } from './problem.ts';
 import { asHeaderValue, restRequest, withKey } from './rest-request.ts';
-import { followByRest } from './rest-run.ts';
-import { ChatProblem, type Reading } from './stream-chat.ts';
-import { stepsOfWhole } from './whole-chat.ts';
+import { type Position, readRun } from './run-stream.ts';
+import { eventsOfWhole } from './whole-chat.ts';
 
 const NO_KEY: Problem = {
   code: 'NO_KEY',
@@ -24,62 +29,47 @@ export async function* sendByRest(
   call: Call,
   secret: string | undefined,
   reading: Reading,
-): AsyncGenerator<Step, void> {
+): AsyncGenerator<ChatEvent, void> {
   if (!secret) throw new ChatProblem(NO_KEY);
-  const { signal, recording } = reading;
   const { path, headers, body } = restRequest(call);
   const encoded = headers.map(([name, value]): [string, string] => [name, asHeaderValue(value)]);
-  const response = await recording
-    .fetch(path, { method: 'POST', ...withKey(secret, encoded), body, signal })
-    .catch((error: unknown) => {
-      if (signal.aborted) return undefined;
-      noteAway();
-      throw new ChatProblem(AWAY, { cause: error });
+  const init = { method: 'POST', ...withKey(secret, encoded), body };
+  if (!call.isStreamed) yield* askWhole(path, init, reading);
+  else
+    yield* readRun(reading, async (position) => {
+      const source = await (position
+        ? requestEvents(...eventsOf(call.botId, position, secret), reading)
+        : requestEvents(path, init, reading));
+      return source && eventsIn(source, position);
     });
-  if (!response) return;
-  noteHere();
-  if (!response.ok) throw new ChatProblem(await problemFrom(response));
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-  if (isStream && response.body) {
-    const { botId } = call;
-    const unfinished = yield* readReply(response.body, response.headers, signal);
-    if (unfinished) yield* followByRest({ botId, runId: unfinished, secret }, reading);
-    return;
-  }
-  const reply = (await response.json()) as RestReply;
-  yield* stepsOfWhole({
-    runId: reply.run_id,
-    response: reply.response,
-    toolsCalled: reply.tools_called,
-    latencyMs: reply.latency_ms,
-    tokensUsed: reply.tokens_used,
-  });
 }
 
-type RestReply = {
-  response: string;
-  run_id: string;
-  latency_ms: number;
-  tokens_used: number;
-  tools_called: string[];
-};
+function eventsOf(
+  botId: string,
+  { runId, seq }: Position,
+  secret: string,
+): [path: string, init: RequestInit] {
+  return [`${runPath(botId, runId)}/events`, withKey(secret, [['Last-Event-ID', String(seq)]])];
+}
 
-/** @returns the id of a run whose stream was cut before its end. */
-async function* readReply(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  headers: Headers,
-  signal: AbortSignal,
-): AsyncGenerator<Step, string | undefined> {
-  const runId = headers.get('x-run-id') ?? undefined;
-  if (runId) yield { type: 'started', runId };
+/** The events of a response. A header of the first response, which has no event for it, names the run. */
+async function* eventsIn(source: EventSource, position?: Position): AsyncGenerator<ChatEvent> {
+  const runId = source.response.headers.get('x-run-id');
+  if (runId && !position) yield { type: 'run_started', runId, sessionId: null };
+  yield* decode(source);
+}
+
+async function* askWhole(
+  path: string,
+  init: RequestInit,
+  { signal, fetch: request = fetch }: Reading,
+): AsyncGenerator<ChatEvent, void> {
   try {
-    for await (const { step } of stepsOfFrames(body)) {
-      yield step;
-      if (step.type === 'ended') return undefined;
-    }
+    const response = await request(path, { ...init, signal });
+    noteHere();
+    if (!response.ok) throw new ChatProblem(await problemFrom(response));
+    yield* eventsOfWhole(fromWire(await response.json()) as ChatReply);
   } catch (error) {
-    if (signal.aborted) return undefined;
-    if (!runId) throw new ChatProblem(AWAY, { cause: error });
+    if (!signal.aborted) throw chatProblem(error);
   }
-  return signal.aborted ? undefined : runId;
 }

@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import { scrollArea } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/state.tsx';
 import { ClockTime, duration } from '../../parts/time.tsx';
-import type { ChatEvent } from '../../server/stream-chat.ts';
+import type { ChatEvent } from '../../server/chat-event.ts';
 import type { ShownRun } from './use-run.ts';
 import type { RunEvents as Events } from './use-run-events.ts';
 
@@ -61,9 +61,7 @@ export function RunEvents({
               <span className="number run-event-time">
                 {event.at && `+${duration(Date.parse(event.at) - createdAt)}`}
               </span>
-              <span className={event.__typename === 'ChatFailed' ? 'run-failed' : undefined}>
-                {WORDS[event.__typename]}
-              </span>
+              <span className={isFailure(event) ? 'run-failed' : undefined}>{titleOf(event)}</span>
               <span className="mono cut">{detailOf(event)}</span>
             </li>
           );
@@ -73,30 +71,39 @@ export function RunEvents({
   );
 }
 
-const WORDS: Record<ChatEvent['__typename'], string> = {
-  RunStarted: 'Run started',
-  TextDelta: 'Text',
-  ToolStarted: 'Tool started',
-  ToolFinished: 'Tool finished',
-  ChatDone: 'Done',
-  ChatFailed: 'Failed',
-  ChatCancelled: 'Cancelled',
+const TITLES = {
+  run_started: 'Run started',
+  text: 'Text',
+  tool_started: 'Tool started',
+  tool_finished: 'Tool finished',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
 };
 
+function titleOf(event: ChatEvent): string {
+  return TITLES[(event.type === 'done' && event.status) || event.type];
+}
+
+function isFailure(event: ChatEvent): boolean {
+  return event.type === 'done' && event.status === 'failed';
+}
+
 function detailOf(event: ChatEvent): string {
-  switch (event.__typename) {
-    case 'RunStarted':
+  switch (event.type) {
+    case 'run_started':
       return '';
-    case 'TextDelta':
+    case 'text':
       return JSON.stringify(event.delta);
-    case 'ToolStarted':
+    case 'tool_started':
       return event.name;
-    case 'ToolFinished':
-      return `${event.name} ${event.failed ? 'failed' : 'succeeded'} after ${duration(event.durationMs)}`;
-    case 'ChatFailed':
-      return `${event.code.toLowerCase()}: ${event.message}`;
-    case 'ChatDone':
-    case 'ChatCancelled':
-      return `${event.tokensUsed.toLocaleString('en')} tokens`;
+    case 'tool_finished':
+      return `${event.name} ${event.failed ? 'failed' : 'succeeded'} after ${duration(event.durationMs ?? 0)}`;
+    case 'done': {
+      const { error, tokensUsed = 0 } = event;
+      return error
+        ? `${error.code}: ${error.message}`
+        : `${tokensUsed.toLocaleString('en')} tokens`;
+    }
   }
 }

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
-import { type Turn, withStep } from '../../chat/turn.ts';
-import { stepOf } from '../../server/chat-step.ts';
+import { type Turn, withEvent } from '../../chat/turn.ts';
+import type { ChatEvent } from '../../server/chat-event.ts';
+import { ChatProblem } from '../../server/chat-problem.ts';
 import { serverNow } from '../../server/clock.ts';
 import type { Problem } from '../../server/problem.ts';
-import { createRecording } from '../../server/recording.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
-import { type ChatEvent, ChatProblem, followRun } from '../../server/stream-chat.ts';
+import { followRun } from '../../server/stream-chat.ts';
 
 /** An event with the server's time at which it arrived, in milliseconds since the epoch. */
 export type ArrivedEvent = { event: ChatEvent; at: number };
@@ -62,7 +62,7 @@ async function read(
     if (arrived.length > 0) update((before) => withEvents(before, arrived, createdAt));
   };
   try {
-    for await (const event of followRun(runId, { signal, recording: createRecording() })) {
+    for await (const event of followRun(runId, { signal })) {
       if (waiting.push({ event, at: serverNow() }) === 1) requestAnimationFrame(flush);
     }
     flush();
@@ -77,7 +77,7 @@ async function read(
 
 function withEvents(before: RunEvents, arrived: ArrivedEvent[], createdAt: number): RunEvents {
   const turn = arrived.reduce(
-    (next, { event, at }) => withStep(next, stepOf(event), Math.max(0, at - createdAt)),
+    (next, { event, at }) => withEvent(next, event, Math.max(0, at - createdAt)),
     before.turn,
   );
   return { ...before, events: [...before.events, ...arrived], turn };

@@ -3,9 +3,9 @@ import {
   RunExport,
   type RunFilter,
 } from '../../../../generated/operations/console.ts';
-import { follow } from '../../../server/follow.ts';
+import { ChatProblem, chatProblem } from '../../../server/chat-problem.ts';
+import { subscribe } from '../../../server/follow.ts';
 import { AWAY, type Problem } from '../../../server/problem.ts';
-import { ChatProblem, chatProblem } from '../../../server/stream-chat.ts';
 import { FileProblem, type FileTarget } from './file-target.ts';
 
 export type ExportRequest = { botId: string; filter: RunFilter; format: ExportFormat };
@@ -30,7 +30,10 @@ export async function exportRuns(
 ): Promise<ExportEnd> {
   let progress = { rows: 0, bytes: 0 };
   try {
-    for await (const { part } of follow(RunExport, request, { signal })) {
+    const results = (await subscribe(RunExport, request, { signal })) ?? [];
+    for await (const {
+      data: { part },
+    } of results) {
       await target.write(part.text);
       progress = { rows: part.rows, bytes: progress.bytes + new Blob([part.text]).size };
       onProgress(progress);
@@ -51,7 +54,7 @@ export async function exportRuns(
 }
 
 async function failed(error: unknown, target: FileTarget, { rows }: Progress): Promise<ExportEnd> {
-  const problem = error instanceof FileProblem ? undefined : (await chatProblem(error)).problem;
+  const problem = error instanceof FileProblem ? undefined : chatProblem(error).problem;
   const message = error instanceof FileProblem ? error.message : (problem?.message ?? '');
   if (rows === 0) await target.discard().catch(() => {});
   const file = rows > 0 ? await target.keepPartial().catch(() => undefined) : undefined;
