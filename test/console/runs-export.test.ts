@@ -205,11 +205,10 @@ describe('the export of runs', () => {
     await dialog.getByText(/\.csv has 700 runs/).waitFor();
   });
 
-  for (const [end, name, outcome] of [
-    ['', 'without its last part', /is not complete/],
-    ['event: complete\ndata:\n\n', 'with the event complete too early', /is not complete/],
-    // The client keeps all parts of a chunk until the last one is whole.
-    ['event: next\ndata: {"data": {"par', 'in the middle of a part', /No file is left/],
+  for (const [end, name] of [
+    ['', 'without its last part'],
+    ['event: complete\ndata:\n\n', 'with the event complete too early'],
+    ['event: next\ndata: {"data": {"par', 'in the middle of a part'],
   ] as const)
     browserTest(`says that it broke off if the response ends ${name}`, async () => {
       const { tenant, bot } = await botWithRuns(450);
@@ -220,7 +219,10 @@ describe('the export of runs', () => {
       const dialog = page.getByRole('dialog', { name: 'Export runs' });
       await breakExport(page, 3, end);
       await dialog.getByRole('button', { name: 'Export' }).click();
-      await dialog.getByRole('alert').getByText(outcome).waitFor();
+      await dialog
+        .getByRole('alert')
+        .getByText(/is not complete/)
+        .waitFor();
       await page.unroute('**/graphql/stream');
       // Not even the first part arrives.
       await breakExport(page, 0, end);

@@ -310,7 +310,10 @@ describe('the test chat', () => {
     await ask(page, 'I am Ann.');
     await page.getByText(/first text after .* tokens/).waitFor();
     await ask(page, 'Who am I?');
-    await page.getByText(/first text after .* tokens/).nth(1).waitFor();
+    await page
+      .getByText(/first text after .* tokens/)
+      .nth(1)
+      .waitFor();
     expect(JSON.stringify(lastAsked(app))).toContain('I am Ann.');
   });
 
