@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
+import { Menu, MenuItem } from '../parts/menu.tsx';
 import { planName } from '../server/plans.ts';
 import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
@@ -88,8 +88,13 @@ function VisitorMenu() {
 function ThemeChoices(): ReactNode {
   const chosen = useStore(theme);
   return THEMES.map(([name, label]) => (
-    <MenuChoice key={name} isChosen={name === chosen} onSelect={() => chooseTheme(name)}>
+    <MenuItem
+      key={name}
+      role="menuitemradio"
+      isChecked={name === chosen}
+      onSelect={() => chooseTheme(name)}
+    >
       {label}
-    </MenuChoice>
+    </MenuItem>
   ));
 }

@@ -1,8 +1,13 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useCallback, useLayoutEffect, useState } from 'react';
 import { Link } from 'wouter';
 import './menu.css';
+import { createTypeAhead } from './type-ahead.ts';
+import { usePopup } from './use-popup.ts';
 
-/** A menu that opens below its button. The browser closes it on Escape, and on a click elsewhere. */
+/**
+ * A menu that opens below its button, on its first item, or by the up arrow on its last one.
+ * Source: WAI-ARIA Authoring Practices, "Menu Button Pattern".
+ */
 export function Menu({
   label,
   className = 'icon-button',
@@ -17,59 +22,58 @@ export function Menu({
   hasText?: boolean;
   children: ReactNode;
 }) {
-  const id = useId();
-  const trigger = useRef<HTMLButtonElement>(null);
-  const list = useRef<HTMLDivElement>(null);
-
-  const items = () => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
-  const toggled = (isOpen: boolean) => {
-    trigger.current?.setAttribute('aria-expanded', String(isOpen));
-    if (!isOpen) return;
-    place(trigger.current, list.current);
-    items()[0]?.focus();
+  const [findTyped] = useState(createTypeAhead);
+  const { popup, isOpen, show, hide, buttonProps, popupProps } = usePopup();
+  const items = useCallback(
+    () => [...(popup.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])],
+    [popup],
+  );
+  useLayoutEffect(() => {
+    // The arrow keys of the button have focused an item.
+    if (isOpen && !popup.current?.matches(':focus-within')) items()[0]?.focus();
+  }, [isOpen, popup, items]);
+  const openByKey = (event: KeyboardEvent) => {
+    const first = { ArrowDown: 0, ArrowUp: -1 }[event.key];
+    if (first === undefined) return;
+    event.preventDefault();
+    show();
+    items().at(first)?.focus();
   };
-  useEffect(() => {
-    const follow = () => {
-      if (!list.current?.matches(':popover-open')) return;
-      // A window of another width may not have the button.
-      if (trigger.current?.checkVisibility()) place(trigger.current, list.current);
-      else list.current.hidePopover();
-    };
-    addEventListener('resize', follow);
-    return () => removeEventListener('resize', follow);
-  }, []);
-
+  const move = (event: KeyboardEvent) => {
+    const all = items();
+    const at = all.findIndex((item) => item.matches(':focus'));
+    const { key, ctrlKey, metaKey, altKey } = event;
+    // The button gets the focus, from where the browser moves it on.
+    if (key === 'Tab') return hide();
+    const names = all.map((item) => item.textContent.trim());
+    const isLetter = key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey;
+    const next = isLetter
+      ? findTyped(key, names, at, event.timeStamp)
+      : { ArrowDown: at + 1, ArrowUp: Math.max(at, 0) - 1, Home: 0, End: -1 }[key];
+    if (key === ' ' && all[at] instanceof HTMLAnchorElement) all[at].click();
+    else if (next === undefined) return;
+    else if (!isLetter || next !== -1) all.at(next % all.length)?.focus();
+    event.preventDefault();
+  };
   return (
     <>
       <button
-        ref={trigger}
-        type="button"
+        {...buttonProps}
         className={className}
         aria-label={hasText ? undefined : label}
         aria-haspopup="menu"
-        aria-expanded="false"
-        popoverTarget={id}
+        onKeyDown={openByKey}
       >
         {button}
       </button>
       <div
-        ref={list}
-        id={id}
+        {...popupProps}
         className="menu"
-        popover="auto"
         role="menu"
         aria-label={label}
         tabIndex={-1}
-        onToggle={(event) => toggled(event.newState === 'open')}
-        onClick={() => list.current?.hidePopover()}
-        onKeyDown={(event) => {
-          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-          if (!step) return;
-          event.preventDefault();
-          const all = items();
-          const at = all.findIndex((item) => item.matches(':focus'));
-          all[(at + step + all.length) % all.length]?.focus();
-        }}
+        onClick={hide}
+        onKeyDown={move}
       >
         {children}
       </div>
@@ -77,40 +81,36 @@ export function Menu({
   );
 }
 
-/** Places a menu below its button, or above it if the window has no space below. */
-export function place(trigger: HTMLElement | null, list: HTMLElement | null): void {
-  if (!trigger || !list) return;
-  const from = trigger.getBoundingClientRect();
-  const { offsetWidth: width, offsetHeight: height } = list;
-  const left = Math.max(8, Math.min(from.left, innerWidth - width - 8));
-  const below = from.bottom + 4;
-  const top = below + height > innerHeight - 8 ? from.top - height - 4 : below;
-  list.style.left = `${left}px`;
-  list.style.top = `${Math.max(8, top)}px`;
-}
-
 export function MenuItem({
-  children,
+  role = 'menuitem',
+  isChecked,
   isDanger = false,
   unavailable,
   onSelect,
+  children,
 }: {
-  children: ReactNode;
+  /** A `menuitemradio` is one choice of several. A `menuitemcheckbox` keeps the menu open for the next choice. */
+  role?: 'menuitem' | 'menuitemradio' | 'menuitemcheckbox';
+  isChecked?: boolean;
   isDanger?: boolean;
   /** Why the item cannot be chosen. */
   unavailable?: string | false | undefined;
   onSelect(): void;
+  children: ReactNode;
 }) {
   return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: only a role that allows `aria-checked` has it
     <button
       type="button"
-      role="menuitem"
+      role={role}
+      tabIndex={-1}
       className={isDanger ? 'menu-item menu-danger' : 'menu-item'}
+      aria-checked={isChecked}
       aria-disabled={unavailable ? true : undefined}
       title={unavailable || undefined}
       onClick={(event) => {
-        if (unavailable) event.stopPropagation();
-        else onSelect();
+        if (unavailable || role === 'menuitemcheckbox') event.stopPropagation();
+        if (!unavailable) onSelect();
       }}
     >
       {children}
@@ -135,33 +135,11 @@ export function MenuLink({
     <Anchor
       href={href}
       role="menuitem"
+      tabIndex={-1}
       className="menu-item"
       aria-current={isCurrent ? 'page' : undefined}
     >
       {children}
     </Anchor>
-  );
-}
-
-/** One choice of several. */
-export function MenuChoice({
-  children,
-  isChosen,
-  onSelect,
-}: {
-  children: ReactNode;
-  isChosen: boolean;
-  onSelect(): void;
-}) {
-  return (
-    <button
-      type="button"
-      role="menuitemradio"
-      aria-checked={isChosen}
-      className="menu-item"
-      onClick={onSelect}
-    >
-      {children}
-    </button>
   );
 }

@@ -1,9 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import './menu.css';
-import { place } from './menu.tsx';
 import './popover.css';
+import { usePopup } from './use-popup.ts';
 
-/** A panel with controls that opens below its button. The browser closes it on Escape, and on a click elsewhere. */
+/** A panel with controls that opens below its button. */
 export function Popover({
   label,
   className,
@@ -20,46 +20,20 @@ export function Popover({
   /** The content, which is in the page while the panel is open. */
   children: (close: () => void) => ReactNode;
 }) {
-  const id = useId();
-  const trigger = useRef<HTMLButtonElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
-  const [isOpen, setOpen] = useState(false);
+  const { popup, isOpen, hide, buttonProps, popupProps } = usePopup(onClose);
+  useLayoutEffect(() => {
+    if (isOpen) popup.current?.querySelector<HTMLElement>('input:checked, input, button')?.focus();
+  }, [isOpen, popup]);
   useEffect(() => {
-    if (startsOpen) panel.current?.showPopover();
-  }, [startsOpen]);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const follow = () => place(trigger.current, panel.current);
-    follow();
-    panel.current?.querySelector<HTMLElement>('input:checked, input, button')?.focus();
-    addEventListener('resize', follow);
-    return () => removeEventListener('resize', follow);
-  }, [isOpen]);
+    if (startsOpen) popup.current?.showPopover();
+  }, [startsOpen, popup]);
   return (
     <>
-      <button
-        ref={trigger}
-        type="button"
-        className={className}
-        aria-haspopup="dialog"
-        aria-expanded={isOpen}
-        popoverTarget={id}
-      >
+      <button {...buttonProps} className={className} aria-haspopup="dialog">
         {button}
       </button>
-      <div
-        ref={panel}
-        id={id}
-        className="menu popover"
-        popover="auto"
-        role="dialog"
-        aria-label={label}
-        onToggle={({ newState }) => {
-          setOpen(newState === 'open');
-          if (newState === 'closed') onClose?.();
-        }}
-      >
-        {isOpen && children(() => panel.current?.hidePopover())}
+      <div {...popupProps} className="menu popover" role="dialog" aria-label={label}>
+        {isOpen && children(hide)}
       </div>
     </>
   );

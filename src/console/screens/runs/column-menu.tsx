@@ -1,5 +1,5 @@
 import { Icon } from '../../parts/icon.tsx';
-import { Menu } from '../../parts/menu.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { useStore } from '../../server/store.ts';
 import { OPTIONAL, shownColumns, toggleColumn } from './columns.ts';
 
@@ -9,20 +9,14 @@ export function ColumnMenu() {
   return (
     <Menu label="Columns" button={<Icon name="sliders" />}>
       {OPTIONAL.map(({ name, label }) => (
-        <button
+        <MenuItem
           key={name}
-          type="button"
           role="menuitemcheckbox"
-          aria-checked={shown.includes(name)}
-          className="menu-item"
-          onClick={(event) => {
-            // The menu stays open for the next choice.
-            event.stopPropagation();
-            toggleColumn(name);
-          }}
+          isChecked={shown.includes(name)}
+          onSelect={() => toggleColumn(name)}
         >
           {label}
-        </button>
+        </MenuItem>
       ))}
     </Menu>
   );
