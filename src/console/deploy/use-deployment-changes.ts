@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import { DeploymentChanges } from '../../generated/operations/console.ts';
 import { followAlways } from '../server/follow.ts';
 import { session } from '../server/session.ts';
@@ -13,11 +13,10 @@ import { useVisible } from '../server/visible.ts';
 export function useDeploymentChanges(botId: string, onChange: () => void): void {
   const isSignedIn = useStore(session) === 'open';
   const isVisible = useVisible();
-  const latest = useRef(onChange);
-  latest.current = onChange;
+  const changed = useEffectEvent(onChange);
   useEffect(() => {
     if (!isSignedIn || !isVisible) return undefined;
-    return subscribe(botId, () => latest.current());
+    return subscribe(botId, () => changed());
   }, [botId, isSignedIn, isVisible]);
 }
 

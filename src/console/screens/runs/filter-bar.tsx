@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Faults } from '../../parts/faults.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
@@ -85,14 +85,13 @@ function Search({
     sent.current = value;
     setTyped(value);
   }
-  const latest = useRef(onChange);
-  latest.current = onChange;
+  const search = useEffectEvent(onChange);
   useEffect(() => {
     const text = typed.trim();
     if (text === sent.current) return undefined;
     const timer = setTimeout(() => {
       sent.current = text;
-      latest.current(text);
+      search(text);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);

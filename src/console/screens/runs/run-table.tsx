@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Refused, Skeleton } from '../../parts/state.tsx';
 import { runAddress } from '../../runs/filter.ts';
@@ -34,7 +34,7 @@ export function RunTable({
   selected: string | undefined;
   /** The id of the run with which the next chosen one is compared. */
   compared: string | undefined;
-  /** @returns whether there is room beside the table. */
+  /** Stays the same function, so that a row renders only if it changes. @returns whether there is room beside the table. */
   onSelect(id: string): boolean;
   /** Stands in place of the rows if there are none. */
   children: ReactNode;
@@ -54,16 +54,12 @@ export function RunTable({
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const isNearEnd = hasMore && last >= runs.length - AHEAD;
-  const readNext = useRef(readMore);
-  readNext.current = readMore;
+  const readNext = useEffectEvent(readMore);
   useEffect(() => {
-    if (isNearEnd && !isReading && !problem) readNext.current();
+    if (isNearEnd && !isReading && !problem) readNext();
   }, [isNearEnd, isReading, problem]);
 
   const at = runs.findIndex(({ id }) => id === selected);
-  const latest = useRef(onSelect);
-  latest.current = onSelect;
-  const open = useCallback((id: string) => latest.current(id), []);
   const focusRow = (index: number) => {
     virtualizer.scrollToIndex(index);
     // The row may come into the page with the next frame.
@@ -122,7 +118,7 @@ export function RunTable({
                     isSelected={index === at}
                     isReachable={index === reachable}
                     compared={compared}
-                    onOpen={open}
+                    onOpen={onSelect}
                   />
                 )
               );

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
@@ -53,19 +53,22 @@ function ReadRuns({ botId }: { botId: string }) {
   const period = usePeriodEnd(chosenAt, live.changes, !isPaused);
   const selected = search.get('run') ?? undefined;
   const compared = search.get('compare')?.replaceAll(/\W/g, '') || undefined;
-  const select = (id: string | undefined) => {
-    if (id && innerWidth < WIDE) return false;
-    setSearch(
-      (before) => {
-        const next = withPlace(before, { ...placeIn(before), span: undefined });
-        if (id) next.set('run', id);
-        else next.delete('run');
-        return next;
-      },
-      { replace: true },
-    );
-    return true;
-  };
+  const select = useCallback(
+    (id: string | undefined) => {
+      if (id && innerWidth < WIDE) return false;
+      setSearch(
+        (before) => {
+          const next = withPlace(before, { ...placeIn(before), span: undefined });
+          if (id) next.set('run', id);
+          else next.delete('run');
+          return next;
+        },
+        { replace: true },
+      );
+      return true;
+    },
+    [setSearch],
+  );
   if (pages.problem && isMissingBot(pages.problem))
     return (
       <Screen title="Runs">

@@ -1,6 +1,6 @@
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { controlsOf, type OpenEditor } from './commands.ts';
 import { type Findings, reading } from './reading.ts';
 import { setup } from './setup.ts';
@@ -35,17 +35,16 @@ export default function Editor({
   variables: readonly string[] | undefined;
 } & EditorEvents) {
   const host = useRef<HTMLDivElement>(null);
-  const latest = useRef<EditorEvents>(events);
-  latest.current = events;
+  const emit = useEffectEvent<Emit>((event) => event(events));
   const [names] = useState(() => new Compartment());
   const [view, setView] = useState<EditorView>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor keeps its text from then on
   useEffect(() => {
     if (!host.current) return undefined;
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
-    const opened = open(root, initial, [names.of(deployedNames.of(variables)), connect(latest)]);
+    const opened = open(root, initial, [names.of(deployedNames.of(variables)), connect(emit)]);
     setView(opened);
-    latest.current.onOpen(controlsOf(opened));
+    emit((to) => to.onOpen(controlsOf(opened)));
     return () => opened.destroy();
   }, []);
   useEffect(() => {
@@ -59,25 +58,28 @@ function open(root: ShadowRoot, doc: string, extensions: Extension): EditorView 
   return new EditorView({ state, root, parent: root });
 }
 
-/** Calls the events of the screen's latest rendering. */
-function connect(latest: { readonly current: EditorEvents }): Extension {
-  const key = (name: string, run: (events: EditorEvents) => void) => ({
+/** Calls an event of the screen's latest rendering. */
+type Emit = (event: (events: EditorEvents) => void) => void;
+
+/** Connects what happens in the editor with the events of the screen. */
+function connect(emit: Emit): Extension {
+  const key = (name: string, event: Parameters<Emit>[0]) => ({
     key: name,
     preventDefault: true,
     run: () => {
-      run(latest.current);
+      emit(event);
       return true;
     },
   });
   return [
     EditorView.updateListener.of(({ docChanged, state }) => {
-      if (docChanged) latest.current.onChange(state.doc.toString());
+      if (docChanged) emit((to) => to.onChange(state.doc.toString()));
     }),
-    reading((findings) => latest.current.onRead(findings)),
+    reading((findings) => emit((to) => to.onRead(findings))),
     keymap.of([
-      key('Mod-s', (events) => events.onSave()),
-      key('F2', (events) => events.onRename()),
-      key('Shift-Alt-f', (events) => events.onFormat()),
+      key('Mod-s', (to) => to.onSave()),
+      key('F2', (to) => to.onRename()),
+      key('Shift-Alt-f', (to) => to.onFormat()),
     ]),
   ];
 }
