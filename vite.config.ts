@@ -30,7 +30,7 @@ export default defineConfig({
           groups: [
             {
               name: 'early',
-              test: /src\/console\/(early|screens|server\/first-request)\.ts$/,
+              test: /src\/console\/(early|screens|screen-code|server\/first-request)\.ts$/,
               priority: 1,
             },
             { name: 'shared', test: /src\/console\/(parts|server|frame)\/[^/]+$/ },

@@ -5,11 +5,12 @@ import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
 import { lazyPart } from './parts/lazy-part.tsx';
 import { Failed } from './parts/state.tsx';
+import { screenCode } from './screen-code.ts';
 import { Bots } from './screens/bots/bots.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { SignInByLink } from './screens/sign-in-by-link.tsx';
-import { screens } from './screens.ts';
+import { addressOf, REDIRECTS, SCREENS } from './screens.ts';
 import { takeCode } from './server/code.ts';
 import { useServerQuery } from './server/operations.ts';
 import { COOKIES_BLOCKED, isSessionEnd, type Problem } from './server/problem.ts';
@@ -17,20 +18,17 @@ import { session } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
-const Deployments = lazyPart(screens.deployments);
-const Guide = lazyPart(screens.guide);
-const Settings = lazyPart(screens.settings);
-const Playground = lazyPart(screens.playground);
-const Compare = lazyPart(screens.compare);
-const Run = lazyPart(screens.run);
-const Runs = lazyPart(screens.runs);
-const Sessions = lazyPart(screens.sessions);
-const Start = lazyPart(screens.start);
-const Studio = lazyPart(screens.studio);
+const Deployments = lazyPart(screenCode.deployments);
+const Guide = lazyPart(screenCode.guide);
+const Settings = lazyPart(screenCode.settings);
+const Playground = lazyPart(screenCode.playground);
+const Compare = lazyPart(screenCode.compare);
+const Run = lazyPart(screenCode.run);
+const Runs = lazyPart(screenCode.runs);
+const Sessions = lazyPart(screenCode.sessions);
+const Start = lazyPart(screenCode.start);
+const Studio = lazyPart(screenCode.studio);
 const Parts = import.meta.env.DEV ? lazyPart(() => import('./screens/parts.tsx')) : NotFound;
-
-/** Readable without a session. */
-const GUIDE = '/guide/:page?';
 
 const code = takeCode();
 
@@ -51,7 +49,8 @@ export function App() {
 function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   const state = useStore(session);
   const { data, problem, retry } = useServerQuery(Viewer, {});
-  const [isPublic] = useRoute(GUIDE);
+  // The guide needs no session.
+  const [isPublic] = useRoute(SCREENS.guide.path);
   // The last caller stays when the session ends, so that the open screen does.
   const [viewer, setViewer] = useState(data?.viewer);
   if (data && data.viewer !== viewer) setViewer(data.viewer);
@@ -84,37 +83,39 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
 function Screens(): ReactNode {
   return (
     <Switch>
-      <Route path="/">
-        <Redirect to="/bots" replace />
-      </Route>
-      <Route path="/sign-in">
-        <Redirect to="/bots" replace />
-      </Route>
-      <Route path="/bots">
+      <Route path={SCREENS.bots.path}>
         <Bots />
       </Route>
-      <Route path="/bots/new">
+      <Route path={SCREENS.newBot.path}>
         <Start />
       </Route>
-      <Route path="/bots/:id/start">{({ id }) => <Start key={id} botId={id} />}</Route>
-      <Route path="/settings/*?">
-        <Settings />
+      <Route path={SCREENS.start.path}>{({ botId }) => <Start key={botId} botId={botId} />}</Route>
+      <Route path={SCREENS.playground.path}>
+        {({ botId }) => <Playground key={botId} botId={botId} />}
       </Route>
-      <Route path="/bots/:id">
-        {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
-      </Route>
-      <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
-      <Route path="/bots/:id/runs">{({ id }) => <Runs key={id} botId={id} />}</Route>
-      <Route path="/bots/:id/sessions">{({ id }) => <Sessions key={id} botId={id} />}</Route>
-      <Route path="/runs/:id/compare/:other">
+      <Route path={SCREENS.runs.path}>{({ botId }) => <Runs key={botId} botId={botId} />}</Route>
+      <Route path={SCREENS.run.path}>{({ id }) => <Run key={id} id={id} />}</Route>
+      <Route path={SCREENS.compare.path}>
         {({ id, other }) => <Compare key={`${id} ${other}`} id={id} other={other} />}
       </Route>
-      <Route path="/bots/:id/deployments/:opened?">
-        {({ id, opened }) => <Deployments key={id} botId={id} {...(opened && { opened })} />}
+      <Route path={SCREENS.sessions.path}>
+        {({ botId }) => <Sessions key={botId} botId={botId} />}
       </Route>
-      <Route path="/bots/:id/studio">{({ id }) => <Studio key={id} botId={id} />}</Route>
-      <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
-      <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
+      <Route path={SCREENS.deployments.path}>
+        {({ botId, opened }) => <Deployments key={botId} botId={botId} opened={opened} />}
+      </Route>
+      <Route path={SCREENS.studio.path}>
+        {({ botId }) => <Studio key={botId} botId={botId} />}
+      </Route>
+      <Route path={SCREENS.settings.path}>
+        <Settings />
+      </Route>
+      <Route path={SCREENS.guide.path}>{({ slug }) => <Guide slug={slug} />}</Route>
+      {REDIRECTS.map(([path, to]) => (
+        <Route<{ botId?: string }> key={path} path={path}>
+          {({ botId }) => <Redirect to={addressOf(to, botId)} replace />}
+        </Route>
+      ))}
       <Route path="/console/parts">
         <Parts />
       </Route>

@@ -1,33 +1,223 @@
-/** Loads the code of each screen. The code of the list of bots is part of the first load. */
-export const screens = {
-  deployments: () => import('./screens/deployments/deployments.tsx'),
-  guide: () => import('./screens/guide/guide.tsx'),
-  settings: () => import('./screens/settings/settings.tsx'),
-  playground: () => import('./screens/playground/playground.tsx'),
-  run: () => import('./screens/run/run.tsx'),
-  compare: () => import('./screens/compare/compare.tsx'),
-  runs: () => import('./screens/runs/runs.tsx'),
-  sessions: () => import('./screens/sessions/sessions.tsx'),
-  start: () => import('./screens/start/start.tsx'),
-  studio: () => import('./screens/studio/studio.tsx'),
+/**
+ * The screens of the console. The routes, the navigation, the palette, the titles, the tabs of the settings, the addresses
+ * that the server knows, and the tests derive from this table. It imports nothing, because the server reads it too.
+ */
+type ScreenRow = {
+  /** A pattern of addresses: `:name` is a parameter, and a part that ends with `?` may be absent. */
+  path: string;
+  title: string;
+  icon?:
+    | 'bot'
+    | 'book'
+    | 'chat'
+    | 'code'
+    | 'edit'
+    | 'layers'
+    | 'list'
+    | 'plus'
+    | 'sliders'
+    | 'user'
+    | 'users';
+  /** The part of the navigation that has the screen. */
+  navigation?: 'general' | 'bot' | 'reference';
+  /** Whether the bar of narrow windows has the screen. The menu "More" has the others. */
+  isInBar?: true;
+  /** The screen that leads to this one: the navigation, or a tab of the settings, shows it as the current one. */
+  parent?: string;
+  /** The heading of the screen in the palette. */
+  group?: 'Go to' | 'This bot' | 'Settings' | 'Reference';
+  /** Further words that find the screen in the palette. */
+  words?: string;
+  /** The scope without which the palette does not offer the screen. */
+  needs?: 'ADMIN' | 'OPERATOR';
+  /** Whether the palette hides the screen from a key that is restricted to some bots. */
+  needsEveryBot?: true;
+  /** Whether the server renders the page. Links to it leave the console. */
+  isPage?: true;
 };
 
-/** The screens by their addresses, which `app.tsx` routes. */
-const ADDRESSES: [pattern: RegExp, screen: keyof typeof screens][] = [
-  [/^\/guide(\/|$)/, 'guide'],
-  [/^\/settings(\/|$)/, 'settings'],
-  [/^\/bots\/[^/]+\/playground$/, 'playground'],
-  [/^\/bots\/[^/]+\/runs$/, 'runs'],
-  [/^\/bots\/[^/]+\/sessions(\/|$)/, 'sessions'],
-  [/^\/bots\/[^/]+\/deployments(\/|$)/, 'deployments'],
-  [/^\/bots\/([^/]+\/start|new)$/, 'start'],
-  [/^\/runs\/[^/]+\/compare\//, 'compare'],
-  [/^\/bots\/[^/]+\/studio$/, 'studio'],
-  [/^\/runs\//, 'run'],
+export const SCREENS = {
+  bots: {
+    path: '/bots',
+    title: 'Bots',
+    icon: 'bot',
+    navigation: 'general',
+    isInBar: true,
+    group: 'Go to',
+    words: 'list',
+  },
+  newBot: {
+    path: '/bots/new',
+    title: 'New bot',
+    icon: 'plus',
+    parent: 'bots',
+    group: 'Go to',
+    words: 'create',
+    needs: 'ADMIN',
+    needsEveryBot: true,
+  },
+  start: { path: '/bots/:botId/start', title: 'Bot' },
+  playground: {
+    path: '/bots/:botId/playground',
+    title: 'Playground',
+    icon: 'chat',
+    navigation: 'bot',
+    isInBar: true,
+    group: 'This bot',
+  },
+  runs: {
+    path: '/bots/:botId/runs',
+    title: 'Runs',
+    icon: 'list',
+    navigation: 'bot',
+    isInBar: true,
+    group: 'This bot',
+  },
+  run: { path: '/runs/:id', title: 'Run', parent: 'runs' },
+  compare: { path: '/runs/:id/compare/:other', title: 'Compare runs', parent: 'runs' },
+  sessions: {
+    path: '/bots/:botId/sessions',
+    title: 'Sessions',
+    icon: 'users',
+    navigation: 'bot',
+    group: 'This bot',
+  },
+  deployments: {
+    path: '/bots/:botId/deployments/:opened?',
+    title: 'Deployments',
+    icon: 'layers',
+    navigation: 'bot',
+    group: 'This bot',
+  },
+  studio: {
+    path: '/bots/:botId/studio',
+    title: 'Studio',
+    icon: 'edit',
+    navigation: 'bot',
+    isInBar: true,
+    group: 'This bot',
+  },
+  settings: {
+    path: '/settings/*?',
+    title: 'Settings',
+    icon: 'sliders',
+    navigation: 'general',
+    isInBar: true,
+  },
+  account: {
+    path: '/settings',
+    title: 'Account',
+    icon: 'user',
+    group: 'Settings',
+    words: 'plan limits',
+  },
+  usage: {
+    path: '/settings/usage',
+    title: 'Usage',
+    icon: 'list',
+    group: 'Settings',
+    words: 'tokens requests limits',
+  },
+  keys: {
+    path: '/settings/keys',
+    title: 'API keys',
+    icon: 'sliders',
+    group: 'Settings',
+    words: 'rotate revoke',
+    needs: 'ADMIN',
+  },
+  newKey: {
+    path: '/settings/keys/new',
+    title: 'New API key',
+    icon: 'plus',
+    parent: 'keys',
+    group: 'Settings',
+    words: 'create',
+    needs: 'ADMIN',
+  },
+  audit: {
+    path: '/settings/audit',
+    title: 'Audit log',
+    icon: 'list',
+    group: 'Settings',
+    words: 'history changes',
+    needs: 'ADMIN',
+  },
+  accounts: {
+    path: '/settings/accounts',
+    title: 'Accounts',
+    icon: 'user',
+    group: 'Settings',
+    words: 'plans operator',
+    needs: 'OPERATOR',
+  },
+  newAccount: {
+    path: '/settings/accounts/new',
+    title: 'New account',
+    icon: 'plus',
+    parent: 'accounts',
+    group: 'Settings',
+    words: 'create operator',
+    needs: 'OPERATOR',
+  },
+  server: {
+    path: '/settings/server',
+    title: 'Server',
+    icon: 'sliders',
+    group: 'Settings',
+    words: 'version database redis health',
+  },
+  guide: {
+    path: '/guide/:slug?',
+    title: 'Guide',
+    icon: 'book',
+    navigation: 'reference',
+    isInBar: true,
+    group: 'Reference',
+    words: 'manual documents help',
+  },
+  rest: {
+    path: '/docs',
+    title: 'REST API',
+    icon: 'list',
+    navigation: 'reference',
+    group: 'Reference',
+    isPage: true,
+  },
+  graphiql: {
+    path: '/graphql',
+    title: 'GraphiQL',
+    icon: 'code',
+    navigation: 'reference',
+    group: 'Reference',
+    isPage: true,
+  },
+} as const satisfies Record<string, ScreenRow>;
+
+export type ScreenName = keyof typeof SCREENS;
+
+/** The rows of the table with their names. */
+export const ROWS = Object.entries<ScreenRow>(SCREENS).map(([name, row]) => ({ name, ...row }));
+
+/** Addresses without a screen, each with the address that the console opens in its place. */
+export const REDIRECTS: [path: string, to: string][] = [
+  ['/', '/bots'],
+  ['/sign-in', '/bots'],
+  ['/bots/:botId', '/bots/:botId/playground'],
 ];
 
-/** Loads the code of the screen at an address, if it is not part of the first load. A failure shows when the screen opens. */
-export function preloadScreen(path: string): void {
-  const [, screen] = ADDRESSES.find(([pattern]) => pattern.test(path)) ?? [];
-  if (screen) screens[screen]().catch(() => {});
+/** Whether an address belongs to a pattern of the table. */
+export function matches(path: string, address: string): boolean {
+  const pattern = path.replace(/\/[:*]\w*\?/, '(/.*)?').replaceAll(/:\w+/g, '[^/]+');
+  return new RegExp(`^${pattern}/?$`).test(address);
+}
+
+/** Finds the screen of an address. The sections of the settings are one screen. */
+export function screenAt(address: string) {
+  return ROWS.find(({ path }) => matches(path, address));
+}
+
+/** The address of a screen without its optional parts. @param botId of the bot, if the pattern has one. */
+export function addressOf(path: string, botId = ''): string {
+  return path.replace(/\/[:*]\w*\?/, '').replace(':botId', botId);
 }

@@ -7,6 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
+import { matches, ROWS } from '../../src/console/screens.ts';
 import { openBrowser } from '../helpers/chromium.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { startServer } from '../helpers/server.ts';
@@ -27,6 +28,9 @@ const SIZES = [
   [1024, 768],
   [1440, 900],
 ] as const;
+
+/** The addresses of the pictures that were taken. */
+const taken: string[] = [];
 
 /** Each screen by the name of its files, with the steps that open it. */
 const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
@@ -132,6 +136,9 @@ try {
   }
   if ('parts'.startsWith(ONLY)) await takeParts(page);
   if (/^(|chat.*|widget.*)$/.test(ONLY)) await takeChat(page);
+  const missed = ROWS.filter(({ path }) => !taken.some((address) => matches(path, address)));
+  if (!ONLY && missed.length > 0)
+    throw new Error(`No picture shows: ${missed.map(({ title }) => title).join(', ')}`);
 } finally {
   await browser.close();
   await server.stop('SIGTERM');
@@ -178,6 +185,7 @@ async function takeAll(
   name: string,
   sizes: readonly (readonly [width: number, height: number])[] = SIZES,
 ): Promise<void> {
+  taken.push(new URL(page.url()).pathname);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     // GraphiQL renders again for another theme.

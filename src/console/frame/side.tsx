@@ -2,22 +2,18 @@ import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Icon } from '../parts/icon.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
-import { useStore } from '../server/store.ts';
 import { useOptionalViewer } from '../server/viewer.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { type Destination, destinationsOf, isAt } from './destinations.ts';
 import { MoreMenu } from './more-menu.tsx';
 import { OpenPalette } from './palette/open-palette.tsx';
-import { shownBot } from './shown-bot.ts';
+import { useShownBot } from './shown-bot.ts';
 import './side.css';
 
 /** The navigation: the console's screens, the references, the account. On narrow windows it is a bar at the bottom. */
 export function Side() {
   const viewer = useOptionalViewer();
-  const [location] = useLocation();
-  // The bot that the address names, or whose run is open.
-  const ofRun = useStore(shownBot);
-  const [, botId = ofRun] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
+  const botId = useShownBot();
   const { general, bot, reference } = destinationsOf(botId);
   return (
     <nav className="side" aria-label="Main">

@@ -1,10 +1,11 @@
+import { SCREENS } from '../../console/screens.ts';
 import { type Html, html } from '../html.ts';
 import { readConsoleFile } from './files.ts';
 
 /** A page that the server renders, without what surrounds it. */
 export type FramedPage = {
-  /** The heading in the bar. */
-  title: string;
+  /** Names the heading in the bar. */
+  screen: 'rest' | 'graphiql';
   /** The elements of the page's head. */
   head: Html;
   /** What stands in the bar beside the title. */
@@ -19,7 +20,8 @@ export type FramedPage = {
  * @returns the whole page.
  * @throws StartupError if the console has not been built.
  */
-export function framePage({ title, head, actions, content }: FramedPage): string {
+export function framePage({ screen, head, actions, content }: FramedPage): string {
+  const { title } = SCREENS[screen];
   const parts: Record<string, Html> = { title: html`${title}`, actions, content };
   // Relative, as all addresses of files in these pages, because a proxy may serve Parley below a path.
   const frame = readConsoleFile('page.html').replaceAll('"/assets/', '"assets/');

@@ -1,23 +1,24 @@
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
+import { REDIRECTS, ROWS } from '../../console/screens.ts';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
 import { createSharedText } from '../shared-text.ts';
 import { CONSOLE_DIRECTORY, readConsoleFile } from './files.ts';
 
-/** The addresses of the console's views. All of them have the same page, which shows the view of its address. */
-const VIEWS = [
-  '/',
-  '/sign-in',
-  '/bots',
-  '/bots/*',
-  '/runs/*',
-  '/settings',
-  '/settings/*',
-  '/guide',
-  '/guide/*',
-];
+/** Patterns for the addresses of all screens, which have the same page. The page itself reports an unknown address below them. */
+const VIEWS = new Set(
+  [...ROWS.filter(({ isPage }) => !isPage).map(({ path }) => path), ...REDIRECTS.flat()].flatMap(
+    (path) => {
+      const [, first, ...rest] = path.split('/');
+      return [
+        ...(rest.every((part) => part.endsWith('?')) ? [`/${first}`] : []),
+        ...(rest.length > 0 ? [`/${first}/*`] : []),
+      ];
+    },
+  ),
+);
 
 /**
  * Serves the console's page at its addresses, and its precompressed files at `/assets`. Browsers revalidate the page

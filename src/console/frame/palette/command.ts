@@ -8,10 +8,10 @@ export type Command = {
   group: string;
   label: string;
   /** An id or a state, shown beside the label. */
-  detail?: string;
+  detail?: string | undefined;
   icon: IconName;
   /** Further words that find it. */
-  words?: string;
+  words?: string | undefined;
   run(): void;
 };
 

@@ -1,23 +1,21 @@
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { FindRun } from '../../../generated/operations/console.ts';
+import { addressOf, ROWS } from '../../screens.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
-import { useStore } from '../../server/store.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';
 import { leave } from '../leave.ts';
-import { shownBot } from '../shown-bot.ts';
+import { useShownBot } from '../shown-bot.ts';
 import { chooseTheme, THEMES } from '../theme.ts';
 import type { Command } from './command.ts';
-import { PAGES } from './pages.ts';
 
 const RUN_ID = /^run_[0-9a-z]{26}$/;
 
 /** The commands for a text, and a note on the missing ones. */
 export function useCommands(text: string): { commands: Command[]; note: string | undefined } {
-  const [location, navigate] = useLocation();
-  const ofRun = useStore(shownBot);
-  const [, shown = ofRun] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
+  const [, navigate] = useLocation();
+  const shown = useShownBot();
   const { apiKey } = useViewer();
   const { bots = [], problem } = useBotNames(RUN_ID.test(text) ? '' : text);
   const run = useRun(text);
@@ -25,11 +23,6 @@ export function useCommands(text: string): { commands: Command[]; note: string |
     const open = (id: string, label: string, detail = id): Command => {
       const href = `/bots/${id}/playground`;
       return { id: href, group: 'Bots', icon: 'bot', label, detail, run: () => navigate(href) };
-    };
-    const openPlace = (id: string, { path, label, icon }: (typeof PLACES)[number]): Command => {
-      const href = `/bots/${id}/${path}`;
-      const run = () => navigate(href);
-      return { id: `this:${path}`, group: 'This bot', icon, label, detail: id, run };
     };
     const openRun = (id: string, bot: string): Command => {
       const href = `/runs/${id}`;
@@ -43,37 +36,31 @@ export function useCommands(text: string): { commands: Command[]; note: string |
         run: () => navigate(href),
       };
     };
-    const ofBot = shown ? PLACES.map((place) => openPlace(shown, place)) : [];
-    const pages = PAGES.filter(
-      ({ needs, needsEveryBot }) =>
-        (!needs || apiKey.scopes.includes(needs)) && (!needsEveryBot || apiKey.bots === null),
-    );
+    const screens = ROWS.flatMap((row): Command[] => {
+      const { name, path, title: label, icon, group, words, needs, needsEveryBot, isPage } = row;
+      const isOfBot = group === 'This bot';
+      const isRefused =
+        (isOfBot && !shown) ||
+        (needs && !apiKey.scopes.includes(needs)) ||
+        (needsEveryBot && apiKey.bots !== null);
+      if (!group || !icon || isRefused) return [];
+      const href = addressOf(path, shown);
+      const run = () => (isPage ? window.location.assign(href) : navigate(href));
+      const id = isOfBot ? `this:${name}` : href;
+      return [{ id, group, icon, label, detail: isOfBot ? shown : undefined, words, run }];
+    });
+    const isOfBot = ({ group }: Command) => group === 'This bot';
     return [
       ...(run.bot ? [openRun(text, run.bot.name)] : []),
       ...(run.bot ? [open(run.bot.id, `${run.bot.name}, the bot of this run`, text)] : []),
-      ...ofBot,
+      ...screens.filter(isOfBot),
       ...bots.map(({ id, name }) => open(id, name)),
-      ...pages.map(
-        ({ href, isOutside, ...page }): Command => ({
-          ...page,
-          id: href,
-          run: () => (isOutside ? window.location.assign(href) : navigate(href)),
-        }),
-      ),
+      ...screens.filter((command) => !isOfBot(command)),
       ...ACTIONS,
     ];
   }, [bots, run.bot, text, shown, apiKey, navigate]);
   return { commands, note: run.note ?? problem?.message };
 }
-
-/** The screens of the bot that is open. */
-const PLACES = [
-  { path: 'playground', label: 'Playground', icon: 'chat' },
-  { path: 'runs', label: 'Runs', icon: 'list' },
-  { path: 'sessions', label: 'Sessions', icon: 'users' },
-  { path: 'deployments', label: 'Deployments', icon: 'layers' },
-  { path: 'studio', label: 'Studio', icon: 'edit' },
-] as const;
 
 const ACTIONS: Command[] = [
   ...THEMES.map(

@@ -8,6 +8,7 @@ import { useServerQuery } from '../../server/operations.ts';
 import { useNewBotRefusal } from '../../server/viewer.ts';
 import { BotRow, type ListedBot } from './bot-row.tsx';
 import './bots.css';
+import { SCREENS } from '../../screens.ts';
 import { DeleteBotDialog } from './delete-bot.tsx';
 import { RenameBotDialog } from './rename-bot.tsx';
 import { useStats } from './use-stats.ts';
@@ -22,7 +23,7 @@ export function Bots() {
   const refusal = useNewBotRefusal();
   return (
     <Screen
-      title="Bots"
+      title={SCREENS.bots.title}
       actions={
         refusal ? (
           <Button look="primary" icon="plus" unavailable={refusal}>

@@ -11,6 +11,7 @@ import { useScope } from '../../server/viewer.ts';
 import { RunLoading } from '../run/run-loading.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 import './compare.css';
+import { SCREENS } from '../../screens.ts';
 import { FactTable } from './fact-table.tsx';
 import { Sources } from './sources.tsx';
 import { Texts } from './texts.tsx';
@@ -20,10 +21,16 @@ import { Traces } from './traces.tsx';
 export default function Compare({ id, other }: { id: string; other: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return <LackingScope title="Compare runs" scope="RUNS" reason="Runs hold what users wrote." />;
+    return (
+      <LackingScope
+        title={SCREENS.compare.title}
+        scope="RUNS"
+        reason="Runs hold what users wrote."
+      />
+    );
   return (
     <Screen
-      title="Compare runs"
+      title={SCREENS.compare.title}
       actions={<ButtonLink href={`/runs/${other}/compare/${id}`}>Swap</ButtonLink>}
     >
       <ReadBoth id={id} other={other} />

@@ -7,6 +7,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import './deployments.css';
+import { SCREENS } from '../../screens.ts';
 import { DeployScreen } from './deploy-screen.tsx';
 import { Entry, OpenedEntry } from './entry.tsx';
 import {
@@ -27,7 +28,7 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
   const { filter } = filters;
   return (
     <Screen
-      title="Deployments"
+      title={SCREENS.deployments.title}
       actions={
         mayDeploy ? (
           <ButtonLink href={`/bots/${botId}/deployments/new`} look="primary" icon="plus">

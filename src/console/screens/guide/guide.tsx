@@ -6,6 +6,7 @@ import { Empty, Skeleton } from '../../parts/state.tsx';
 import { Article, contentOf } from './article.tsx';
 import { Contents } from './contents.tsx';
 import './guide.css';
+import { SCREENS } from '../../screens.ts';
 import type { PageEntry } from './page.ts';
 import { GuideSearch } from './search.tsx';
 import { useCurrentHeading } from './use-current-heading.ts';
@@ -31,7 +32,7 @@ export default function Guide({ slug }: { slug: string | undefined }) {
   const page = pageOf(slug);
   if (page) return <GuidePage page={page} />;
   return (
-    <Screen title="Guide" actions={<GuideSearch />}>
+    <Screen title={SCREENS.guide.title} actions={<GuideSearch />}>
       <Empty title="The guide has no page at this address.">
         <ButtonLink href="/guide">Go to the guide</ButtonLink>
       </Empty>

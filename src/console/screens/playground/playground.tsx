@@ -7,6 +7,7 @@ import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import './playground.css';
+import { SCREENS } from '../../screens.ts';
 import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
 import { newSessionId, useParameters } from './use-parameters.ts';
@@ -40,7 +41,7 @@ export default function Playground({ botId }: { botId: string }) {
   const bot = data?.bot;
   return (
     <Screen
-      title="Playground"
+      title={SCREENS.playground.title}
       actions={
         bot && (
           <>

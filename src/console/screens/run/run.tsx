@@ -6,6 +6,7 @@ import { shownBot } from '../../frame/shown-bot.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
+import { SCREENS } from '../../screens.ts';
 import { useScope } from '../../server/viewer.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunBadge } from './run-badge.tsx';
@@ -19,7 +20,9 @@ import { useRun } from './use-run.ts';
 export default function Run({ id }: { id: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return <LackingScope title="Run" scope="RUNS" reason="Runs hold what users wrote." />;
+    return (
+      <LackingScope title={SCREENS.run.title} scope="RUNS" reason="Runs hold what users wrote." />
+    );
   return <ReadRun id={id} />;
 }
 
@@ -35,7 +38,7 @@ function ReadRun({ id }: { id: string }) {
   }, [botId]);
   return (
     <Screen
-      title="Run"
+      title={SCREENS.run.title}
       actions={
         run && (
           <>

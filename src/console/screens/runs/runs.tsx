@@ -17,6 +17,7 @@ import { FilterBar } from './filter-bar.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { RunTable } from './run-table.tsx';
 import './runs.css';
+import { SCREENS } from '../../screens.ts';
 import { useLiveRuns } from './use-live-runs.ts';
 import { usePeriodEnd } from './use-period-end.ts';
 import { useRuns } from './use-runs.ts';
@@ -34,7 +35,9 @@ const WIDE = 900;
 export default function Runs({ botId }: { botId: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return <LackingScope title="Runs" scope="RUNS" reason="Runs hold what users wrote." />;
+    return (
+      <LackingScope title={SCREENS.runs.title} scope="RUNS" reason="Runs hold what users wrote." />
+    );
   return <ReadRuns botId={botId} />;
 }
 
@@ -71,13 +74,13 @@ function ReadRuns({ botId }: { botId: string }) {
   );
   if (pages.problem && isMissingBot(pages.problem))
     return (
-      <Screen title="Runs">
+      <Screen title={SCREENS.runs.title}>
         <NoBot />
       </Screen>
     );
   return (
     <Screen
-      title="Runs"
+      title={SCREENS.runs.title}
       actions={
         <>
           <span title={live.problem?.message}>

@@ -15,13 +15,20 @@ import { SessionPanel } from './session-panel.tsx';
 // The layout of narrow windows follows.
 import './session-list.css';
 import './sessions.css';
+import { SCREENS } from '../../screens.ts';
 import { useSessions } from './use-sessions.ts';
 
 /** The sessions of a bot, and the open one beside them. The address holds both. */
 export default function Sessions({ botId }: { botId: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return <LackingScope title="Sessions" scope="RUNS" reason="Sessions hold what users wrote." />;
+    return (
+      <LackingScope
+        title={SCREENS.sessions.title}
+        scope="RUNS"
+        reason="Sessions hold what users wrote."
+      />
+    );
   return <ReadSessions botId={botId} />;
 }
 
@@ -76,13 +83,13 @@ function SessionsOf({
   const pages = useSessions(botId, environment);
   if (pages.problem && isMissingBot(pages.problem))
     return (
-      <Screen title="Sessions">
+      <Screen title={SCREENS.sessions.title}>
         <NoBot />
       </Screen>
     );
   return (
     <Screen
-      title="Sessions"
+      title={SCREENS.sessions.title}
       actions={
         <>
           <IconButton label="Read the list again" icon="repeat" onClick={pages.readAgain} />

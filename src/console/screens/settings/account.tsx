@@ -10,7 +10,7 @@ import { Section } from './section.tsx';
 export function AccountSettings() {
   const { account, apiKey, rateLimit } = useViewer();
   return (
-    <Section title="Account">
+    <Section screen="account">
       <div className="settings-body">
         <section>
           <h2>{account.name}</h2>

@@ -3,35 +3,36 @@ import type { KeyScope } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Empty } from '../../parts/state.tsx';
 import { LinkTabs } from '../../parts/tabs.tsx';
+import { ROWS, SCREENS } from '../../screens.ts';
 import { lacks, useViewer } from '../../server/viewer.ts';
 import './settings.css';
 
+type SectionName = 'account' | 'usage' | 'keys' | 'audit' | 'accounts' | 'server';
+
+const TABS = ROWS.filter(({ group, parent }) => group === 'Settings' && !parent).map(
+  ({ path, title, needs }) => ({ href: path, label: title, needs }),
+);
+
 /** One section of the settings, below the links to all of them. */
 export function Section({
-  title,
-  needs,
+  screen,
   actions,
   children,
 }: {
-  title: string;
-  /** The scope without which the section only says why it is empty. */
-  needs?: KeyScope;
+  /** Names the title, and the scope without which the section only says why it is empty. */
+  screen: SectionName;
   actions?: ReactNode;
   children: ReactNode;
 }) {
   const { scopes } = useViewer().apiKey;
+  const { title, needs }: { title: string; needs?: KeyScope } = SCREENS[screen];
   const isRefused = needs !== undefined && !scopes.includes(needs);
-  const tabs = [
-    { href: '/settings', label: 'Account' },
-    { href: '/settings/usage', label: 'Usage' },
-    { href: '/settings/keys', label: 'API keys' },
-    { href: '/settings/audit', label: 'Audit log' },
-    ...(scopes.includes('OPERATOR') ? [{ href: '/settings/accounts', label: 'Accounts' }] : []),
-    { href: '/settings/server', label: 'Server' },
-  ];
   return (
     <Screen title={title} actions={!isRefused && actions}>
-      <LinkTabs label="Settings" tabs={tabs} />
+      <LinkTabs
+        label="Settings"
+        tabs={TABS.filter((tab) => tab.needs !== 'OPERATOR' || scopes.includes(tab.needs))}
+      />
       {isRefused ? (
         <Empty title={`${title}: not for this key`}>
           <p>{lacks(needs)} Sign in with a key that has it to see this page.</p>

@@ -19,7 +19,7 @@ export function ServerSettings() {
   const { data, problem, isLoading, retry } = useServerQuery(Server, { isOperator });
   return (
     <Section
-      title="Server"
+      screen="server"
       actions={
         <Button onClick={retry} isBusy={isLoading}>
           Check again

@@ -1,4 +1,5 @@
 import { Route, Switch } from 'wouter';
+import { SCREENS } from '../../screens.ts';
 import { NotFound } from '../not-found.tsx';
 import { AccountSettings } from './account.tsx';
 import { Accounts } from './accounts/accounts.tsx';
@@ -11,28 +12,28 @@ import { UsageSettings } from './usage.tsx';
 export default function Settings() {
   return (
     <Switch>
-      <Route path="/settings">
+      <Route path={SCREENS.account.path}>
         <AccountSettings />
       </Route>
-      <Route path="/settings/usage">
+      <Route path={SCREENS.usage.path}>
         <UsageSettings />
       </Route>
-      <Route path="/settings/keys/new">
+      <Route path={SCREENS.newKey.path}>
         <Keys isCreating />
       </Route>
-      <Route path="/settings/keys">
+      <Route path={SCREENS.keys.path}>
         <Keys />
       </Route>
-      <Route path="/settings/audit">
+      <Route path={SCREENS.audit.path}>
         <Audit />
       </Route>
-      <Route path="/settings/accounts/new">
+      <Route path={SCREENS.newAccount.path}>
         <Accounts isCreating />
       </Route>
-      <Route path="/settings/accounts">
+      <Route path={SCREENS.accounts.path}>
         <Accounts />
       </Route>
-      <Route path="/settings/server">
+      <Route path={SCREENS.server.path}>
         <ServerSettings />
       </Route>
       <Route>

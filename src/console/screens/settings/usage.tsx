@@ -17,7 +17,7 @@ export function UsageSettings() {
   });
   return (
     <Section
-      title="Usage"
+      screen="usage"
       actions={
         <Button onClick={retry} isBusy={isLoading}>
           Refresh

@@ -8,6 +8,7 @@ import { useServerQuery } from '../../server/operations.ts';
 import { CreateStep } from './create-step.tsx';
 import { DeployStep } from './deploy-step.tsx';
 import './start.css';
+import { SCREENS } from '../../screens.ts';
 import { ChatStep } from './chat-step.tsx';
 
 /** Leads from nothing to a conversation: name the bot, deploy a definition, talk to it. */
@@ -15,7 +16,7 @@ export default function Start({ botId }: { botId?: string }) {
   const [, navigate] = useLocation();
   if (botId) return <WithBot botId={botId} />;
   return (
-    <Screen title="New bot">
+    <Screen title={SCREENS.newBot.title}>
       <ol className="steps">
         <Step number={1} title="Name your bot" state="current">
           <CreateStep onCreated={(id) => navigate(`/bots/${id}/start`, { replace: true })} />
@@ -33,7 +34,7 @@ function WithBot({ botId }: { botId: string }) {
   const bot = data?.bot;
   if (!bot) {
     return (
-      <Screen title="Bot">
+      <Screen title={SCREENS.start.title}>
         {problem ? <Failed problem={problem} onRetry={retry} /> : <Skeletons />}
       </Screen>
     );

@@ -8,6 +8,7 @@ import { Loading } from './loading.tsx';
 // The layout of narrow windows follows.
 import './panels/panels.css';
 import './studio.css';
+import { SCREENS } from '../../screens.ts';
 import { useDefinition } from './use-definition.ts';
 import { type EnvironmentName, type PanelName, useParameters } from './use-parameters.ts';
 import { Workspace } from './workspace.tsx';
@@ -47,7 +48,7 @@ export default function Studio({ botId }: { botId: string }) {
       />
     );
   return (
-    <Screen title="Studio" actions={environments}>
+    <Screen title={SCREENS.studio.title} actions={environments}>
       {faults}
       {!mayDeploy ? (
         <Empty title="The definition is not shown">

@@ -6,6 +6,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { SCREENS } from '../../screens.ts';
 import { useViewer } from '../../server/viewer.ts';
 import { EXAMPLES } from '../start/examples.ts';
 import type { OpenEditor } from './editor/commands.ts';
@@ -101,7 +102,7 @@ export function Workspace({
 
   return (
     <Screen
-      title="Studio"
+      title={SCREENS.studio.title}
       actions={
         <>
           <span className="studio-state">

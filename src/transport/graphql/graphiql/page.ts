@@ -78,7 +78,7 @@ const HEADERS = {
 function renderPage({ script, style, ...workers }: GraphiQLFiles): string {
   const path = (file: string) => `graphql/assets/${file}`;
   return framePage({
-    title: 'GraphiQL',
+    screen: 'graphiql',
     head: html`<link rel="stylesheet" href="${path(style)}">
 <script defer src="${path(script)}"></script>`,
     actions: html`<p id="credential" class="soft cut" role="status"></p>`,

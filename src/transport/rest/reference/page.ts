@@ -27,7 +27,7 @@ export function renderPage(
   const { info, tags, headers, operations } = model;
   const contents = navigation(model);
   return framePage({
-    title: 'REST API',
+    screen: 'rest',
     head: html`<link rel="stylesheet" href="${files.style}">
 <script defer src="${files.script}"></script>`,
     actions: html`<a href="/v1/openapi.json">OpenAPI document</a>`,

@@ -22,8 +22,7 @@ const COLUMNS = 7;
 export function Accounts({ isCreating = false }: { isCreating?: boolean }) {
   return (
     <Section
-      title="Accounts"
-      needs="OPERATOR"
+      screen="accounts"
       actions={
         <ButtonLink href="/settings/accounts/new" look="primary" icon="plus">
           New account

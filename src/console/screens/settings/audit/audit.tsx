@@ -16,7 +16,7 @@ const COLUMNS = 5;
 /** The changes that keys of the account and operators made. The address holds the filters. */
 export function Audit() {
   return (
-    <Section title="Audit log" needs="ADMIN">
+    <Section screen="audit">
       <FilteredLog />
     </Section>
   );

@@ -19,8 +19,7 @@ type Open = { action: KeyAction; key: ListedKey };
 export function Keys({ isCreating = false }: { isCreating?: boolean }) {
   return (
     <Section
-      title="API keys"
-      needs="ADMIN"
+      screen="keys"
       actions={
         <ButtonLink href="/settings/keys/new" look="primary" icon="plus">
           New key

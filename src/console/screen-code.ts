@@ -1,0 +1,25 @@
+import { screenAt } from './screens.ts';
+
+const start = () => import('./screens/start/start.tsx');
+
+/** Loads the code of each screen. The code of the list of bots is part of the first load. */
+export const screenCode = {
+  newBot: start,
+  start,
+  playground: () => import('./screens/playground/playground.tsx'),
+  runs: () => import('./screens/runs/runs.tsx'),
+  run: () => import('./screens/run/run.tsx'),
+  compare: () => import('./screens/compare/compare.tsx'),
+  sessions: () => import('./screens/sessions/sessions.tsx'),
+  deployments: () => import('./screens/deployments/deployments.tsx'),
+  studio: () => import('./screens/studio/studio.tsx'),
+  settings: () => import('./screens/settings/settings.tsx'),
+  guide: () => import('./screens/guide/guide.tsx'),
+};
+
+const LOADERS = new Map<string, () => Promise<unknown>>(Object.entries(screenCode));
+
+/** Loads the code of the screen at an address, if it is not part of the first load. A failure shows when the screen opens. */
+export function preloadScreen(address: string): void {
+  LOADERS.get(screenAt(address)?.name ?? '')?.().catch(() => {});
+}
