@@ -15,22 +15,22 @@ const outDir = join(import.meta.dirname, 'src/generated/console');
 export default defineConfig({
   root: 'src/console',
   publicDir: false,
-  plugins: [react(), guide(), languageHelp(), orderLayers(), loadEarly(), compress()],
+  plugins: [react(), guide(), languageHelp(), orderLayers(), preloadScripts(), compress()],
   build: {
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
       // A slow machine would get a warning about the duration of the build.
       checks: { bundlerTimings: false },
-      input: [inConsole('index.html'), inConsole('page.html'), inConsole('early.ts')],
+      input: [inConsole('index.html'), inConsole('page.html'), inConsole('preload.ts')],
       preserveEntrySignatures: 'allow-extension',
       output: {
         // What most screens share is one file, so that a page asks for few.
         codeSplitting: {
           groups: [
             {
-              name: 'early',
-              test: /src\/console\/(early|screens|screen-code|server\/first-request)\.ts$/,
+              name: 'preload',
+              test: /src\/console\/(preload|screens|screen-code|server\/first-request)\.ts$/,
               priority: 1,
             },
             { name: 'shared', test: /src\/console\/(parts|server|frame)\/[^/]+$/ },
@@ -54,9 +54,9 @@ export default defineConfig({
 });
 
 /** Makes a page request its font at once, and run its first script before its other scripts have loaded. */
-function loadEarly(): Plugin {
+function preloadScripts(): Plugin {
   return {
-    name: 'load-early',
+    name: 'preload',
     apply: 'build',
     transformIndexHtml: {
       order: 'post',
@@ -69,7 +69,7 @@ function loadEarly(): Plugin {
             injectTo: 'head' as const,
           })),
         ...Object.values(bundle)
-          .filter((file) => file.type === 'chunk' && file.isEntry && file.name === 'early')
+          .filter((file) => file.type === 'chunk' && file.isEntry && file.name === 'preload')
           .filter(() => path === '/index.html')
           .map(({ fileName }) => ({
             tag: 'script',

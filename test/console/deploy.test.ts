@@ -248,7 +248,7 @@ describe('a deploy', () => {
     await page.getByRole('alert').waitFor();
     await askToDeploy(page);
     await confirm(page);
-    await outcome(page).getByText('v2 failed, and production runs on as before').waitFor();
+    await outcome(page).getByText('v2 failed, and production is unchanged').waitFor();
     await outcome(page).getByText('env.TOKEN was not sent to').waitFor();
     await assertAccessible(page);
   });

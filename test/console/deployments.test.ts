@@ -35,7 +35,7 @@ describe('the deployments of a bot', () => {
       await expect.poll(() => entry(page, 'v2').textContent()).toContain('failed');
       await expect
         .poll(() => entry(page, 'v3').textContent())
-        .toMatch(/by Key \(this key\).*runs now/);
+        .toMatch(/by Key \(this key\).*active/);
       await entry(page, 'v3').click();
       await difference(page).getByText('1 line added, 1 removed').waitFor();
       await expect.poll(() => difference(page).locator('ins').allTextContents()).toEqual(['very ']);
@@ -108,8 +108,8 @@ describe('the deployments of a bot', () => {
       await expect
         .poll(() => faults.allTextContents())
         .toEqual([
-          'environment “mars” is none of production, staging. It is left out.',
-          'status “broken” is none of deployed, pending, failed. It is left out.',
+          'environment “mars” is not one of production, staging. It is ignored.',
+          'status “broken” is not one of deployed, pending, failed. It is ignored.',
         ]);
       await expect.poll(() => status.getAttribute('aria-invalid')).toBe('true');
       await expect.poll(() => status.inputValue()).toBe('broken');
@@ -139,14 +139,14 @@ describe('the deployments of a bot', () => {
     const second = await deploy(tenant, bot, { source: saying('Two.') });
     const page = await signedIn(tenant.apiKey, addressOf(bot, `/${second}?show=running`));
     // The notice needs to know which deployment was active before.
-    await page.getByText('v2 is what runs now.').waitFor();
+    await page.getByText('v2 is the active deployment.').waitFor();
     await page.getByRole('button', { name: 'Changes since v1' }).click();
     await difference(page).getByText('Two.').waitFor();
-    await expect.poll(() => entry(page, 'v2').textContent()).toContain('runs now');
+    await expect.poll(() => entry(page, 'v2').textContent()).toContain('active');
     await tenant.graphql(`mutation { rollback(botId: "${bot}", deploymentId: "${first}") { id } }`);
     await page.getByText('v3 was deployed to production elsewhere').waitFor();
-    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Rollback to v1.*runs now/);
-    await expect.poll(() => entry(page, 'v2').textContent()).not.toContain('runs now');
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Rollback to v1.*active/);
+    await expect.poll(() => entry(page, 'v2').textContent()).not.toContain('active');
     await expect.poll(() => difference(page).textContent()).toContain('Two.');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Got it' }).click();
@@ -239,8 +239,8 @@ describe('the deployments of a bot', () => {
     await deploy(tenant, bot, { source: saying('Two.') });
     const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
     const page = await signedIn(tenant.apiKey, `/runs/${id}`);
-    await page.getByRole('link', { name: 'difference to what runs now' }).click();
-    await difference(page).getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
+    await page.getByRole('link', { name: 'difference to the active deployment' }).click();
+    await difference(page).getByRole('columnheader', { name: 'v2, active' }).waitFor();
     await page.goto('/bots');
     await page.getByRole('link', { name: 'v2', exact: true }).click();
     await difference(page).getByText('Two.').waitFor();
@@ -268,7 +268,7 @@ describe('a rollback', () => {
     await page.getByRole('button', { name: 'Roll back to this…' }).focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Roll back to v1?' });
-    await dialog.getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
+    await dialog.getByRole('columnheader', { name: 'v2, active' }).waitFor();
     await expect
       .poll(() =>
         dialog.getByRole('region', { name: 'Variables' }).getByRole('listitem').allTextContents(),
@@ -280,7 +280,7 @@ describe('a rollback', () => {
     await dialog.getByRole('button', { name: 'Roll back to v1' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Rolled production back to v1, as v3.').waitFor();
-    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Two was wrong.*runs now/);
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Two was wrong.*active/);
     const restored = await app.prisma.deployment.findFirstOrThrow({
       where: { botId: bot, version: 3 },
     });

@@ -58,7 +58,7 @@ export async function assertWrongEnvironment(page: Page): Promise<void> {
   const fault = page.getByRole('alert').getByRole('listitem');
   await expect
     .poll(() => fault.textContent())
-    .toBe('environment “mars” is none of production, staging. Production is selected.');
+    .toBe('environment “mars” is not one of production, staging. Production is selected.');
   await assertAccessible(page);
   await assertFits(page);
   await page.getByRole('button', { name: 'Production' }).click();

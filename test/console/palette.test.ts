@@ -52,7 +52,7 @@ describe('the command palette', () => {
     await page.keyboard.press('Control+k');
     await expect.poll(() => recent.count()).toBe(2);
     await page.keyboard.type('no such thing');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No match.').waitFor();
     await assertAccessible(page);
     await page.keyboard.press('Control+k');
     await text.waitFor({ state: 'detached' });

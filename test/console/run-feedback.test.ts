@@ -120,7 +120,7 @@ describe('the feedback on a run', () => {
     await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Hated']);
     await expect.poll(() => page.url()).toContain('feedback=down');
     await page.goto(`/bots/${bot}/runs?feedback=sideways`);
-    await page.getByText('“sideways” is none of up, down. It is left out.').waitFor();
+    await page.getByText('“sideways” is not one of up, down. It is ignored.').waitFor();
     await expect.poll(() => page.locator('.run-link').count()).toBe(3);
   });
 

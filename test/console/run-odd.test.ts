@@ -46,7 +46,7 @@ describe('the page of an unusual run', () => {
     await page.getByRole('button', { name: /Call model.*failed/ }).waitFor();
     await assertAccessible(page);
     for (const [tab, text] of [
-      ['Prompt', 'The prompt of this run is not stored, or no longer.'],
+      ['Prompt', 'The prompt of this run was not stored, or was deleted.'],
       ['Events', 'interrupted'],
     ] as const) {
       await page.getByRole('button', { name: tab, exact: true }).click();

@@ -69,7 +69,7 @@ describe('the prompt of a run', () => {
     await assertAccessible(page);
     const [run] = await makeRuns(app, bot, [{ input: 'Without a prompt' }]);
     await page.goto(`/runs/${run?.id}?tab=prompt`);
-    await page.getByText('The prompt of this run is not stored, or no longer.').waitFor();
+    await page.getByText('The prompt of this run was not stored, or was deleted.').waitFor();
     await assertAccessible(page);
     await assertFits(page);
   });

@@ -21,7 +21,7 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   },
   'runs-filters': async (page) => {
     await page.goto('/bots/demo/runs?status=broken&user=user-3&range=7d');
-    await page.getByText('It is left out.').waitFor();
+    await page.getByText('It is ignored.').waitFor();
     await page.locator('.run-link').first().waitFor();
   },
   'runs-none': async (page) => {

@@ -89,7 +89,7 @@ describe('the filters of an address', () => {
     ['to=2026-11-21', 'to'],
   ])('has no range beside %s', (fixed, name) => {
     const filters = read(`range=24h&${fixed}`);
-    expect(filters.faults).toEqual({ range: `A range does not go with ${name}.` });
+    expect(filters.faults).toEqual({ range: `A range cannot be combined with ${name}.` });
     expect(filterAt(filters, Date.now())).toEqual(read(fixed).filter);
   });
 

@@ -197,7 +197,7 @@ describe('a session', () => {
       await expect.poll(() => page.url()).toBe(`${app.url}/runs/${run.id}`);
       await page.getByRole('link', { name: 'session', exact: true }).click();
       await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
-      await page.getByRole('link', { name: 'Go on in the playground' }).click();
+      await page.getByRole('link', { name: 'Continue in the playground' }).click();
       await page.getByText('What time is it?').waitFor();
       await expect.poll(() => page.url()).toContain('playground?session_id=ada');
     },
@@ -227,7 +227,7 @@ describe('a session', () => {
     await page.getByText('replaces bytes that are no text').waitFor();
     await assertAccessible(page);
     await page.goto(`/bots/${bot}/sessions?user=a%20b`);
-    await page.getByRole('heading', { name: 'This is no session id' }).waitFor();
+    await page.getByRole('heading', { name: 'This is not a session id' }).waitFor();
     await page.goto(`/bots/${bot}/sessions?user=nobody`);
     await page.getByRole('heading', { name: 'No such session in production' }).waitFor();
     await assertAccessible(page);
@@ -372,7 +372,7 @@ describe('a session', () => {
     const key = await tenant.key({ scopes: ['RUNS'] });
     const page = await signedIn(key, `/bots/${bot}/sessions?user=ada&tab=memory`);
     const reason = 'Your key lacks the scope chat.';
-    for (const name of ['Edit name', 'Delete name', 'Add a fact', 'Go on in the playground'])
+    for (const name of ['Edit name', 'Delete name', 'Add a fact', 'Continue in the playground'])
       await expect
         .poll(() => page.getByRole('button', { name }).getAttribute('title'))
         .toBe(reason);

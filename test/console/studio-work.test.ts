@@ -222,7 +222,7 @@ describe('a deploy from elsewhere', () => {
       await assertAccessible(page);
       await assertFits(page);
       await page.getByRole('button', { name: 'Show the difference' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Your text and what runs' });
+      const dialog = page.getByRole('dialog', { name: 'Your text and the active definition' });
       await dialog.getByText('last 7').first().waitFor();
       await assertAccessible(page);
       await dialog.getByRole('button', { name: 'Keep mine' }).click();

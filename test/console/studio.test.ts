@@ -142,7 +142,7 @@ describe('the editor', () => {
     await putCursor(page, 5, 'memory.ci');
     await page.keyboard.press('F2');
     const dialog = page.getByRole('dialog', { name: 'Rename the fact city' });
-    await dialog.getByText('It stands in 3 places.').waitFor();
+    await dialog.getByText('It is used in 3 places.').waitFor();
     await assertAccessible(page);
     await dialog.getByLabel('New name').fill('2');
     await dialog.getByText('no digit first').waitFor();
@@ -248,7 +248,7 @@ describe('the Studio', () => {
     async () => {
       const { page } = await open('memory { city }', '?environment=staging');
       await page
-        .getByText('Nothing is deployed to staging. This is what runs in production')
+        .getByText('Nothing is deployed to staging. This is the active definition of production')
         .waitFor();
       await expect.poll(() => textOf(page)).toContain('memory { city }');
     },

@@ -3,7 +3,7 @@ import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode, useRef } from 'react';
 import { readMarkdown } from '../../text/markdown.ts';
 import { CodeBlock } from '../parts/copy.tsx';
-import { laidOut } from '../parts/laid-out.ts';
+import { indentedJson } from '../parts/indented-json.ts';
 import './markdown.css';
 
 /** A new line is one in the reply too: models write plain text as often as Markdown. */
@@ -17,7 +17,7 @@ export default function Markdown({ text }: { text: string }) {
   const isJson = isObject(text);
   const blocks = useBlocks(isJson ? '' : text.replaceAll(/\r\n?/g, '\n'));
   const levels = headingLevels(blocks);
-  if (isJson) return <CodeBlock label="JSON">{laidOut(text)}</CodeBlock>;
+  if (isJson) return <CodeBlock label="JSON">{indentedJson(text)}</CodeBlock>;
   return (
     <div className="markdown">
       {blocks.map((token, at) => (

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Badge } from '../parts/badge.tsx';
 import { CodeBlock } from '../parts/copy.tsx';
-import { laidOut } from '../parts/laid-out.ts';
+import { indentedJson } from '../parts/indented-json.ts';
 import { duration } from '../parts/time.tsx';
 import type { Tool } from './turn.ts';
 
@@ -63,7 +63,7 @@ const MAX_SHOWN = 4_000;
 /** A tool call that opens its result. */
 function StoredTool({ tool, result }: { tool: Tool; result: string }) {
   const [isOpen, setOpen] = useState(false);
-  const text = isOpen && result.length <= MAX_SHOWN ? laidOut(result) : result;
+  const text = isOpen && result.length <= MAX_SHOWN ? indentedJson(result) : result;
   return (
     <details className="tool-result" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary className="chip chip-button">

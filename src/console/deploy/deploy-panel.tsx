@@ -38,7 +38,7 @@ export type DeployPanelProps = {
 };
 
 /**
- * Deploys a definition: the difference to what runs now, problems, variables, a note, a confirmation, and the outcome.
+ * Deploys a definition: the difference to the active deployment, problems, variables, a note, a confirmation, and the outcome.
  * The input stays until a deploy succeeds. Variables belong to one environment, the message to both.
  */
 export function DeployPanel(props: DeployPanelProps) {
@@ -109,11 +109,11 @@ function Changes({
           label="Definition"
           before={running?.source}
           after={shown}
-          beforeName={running ? `${versionName(running)}, runs now` : 'nothing runs'}
+          beforeName={running ? `${versionName(running)}, active` : 'nothing deployed'}
           afterName="this definition"
         />
       ) : (
-        <p className="soft">The difference to what runs needs the scope deploy.</p>
+        <p className="soft">The difference to the active deployment needs the scope deploy.</p>
       )}
       <Refused problem={checkProblem} />
       <Findings findings={findings} onGoTo={onGoTo} />
@@ -141,7 +141,7 @@ function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty:
         maxLength={1_000}
         value={message}
         error={detailFor(problem, 'input.message')}
-        hint="Stands in the list of deployments."
+        hint="The list of deployments shows it."
         onChange={({ target }) => setMessage(target.value)}
       />
       {!isConfirming && <Refused problem={problem} />}

@@ -35,7 +35,7 @@ export function Outcome({
             <Badge tone="live">{`${name} is pending in ${place}: a channel is being connected`}</Badge>
           )}
           {status === 'FAILED' && (
-            <Badge tone="bad">{`${name} failed, and ${place} runs on as before`}</Badge>
+            <Badge tone="bad">{`${name} failed, and ${place} is unchanged`}</Badge>
           )}
         </p>
         {isSurprise && status !== 'FAILED' && previous && (

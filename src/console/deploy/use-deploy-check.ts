@@ -9,7 +9,7 @@ import { type Answer, askUntil } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
 import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
-import { useSettled } from '../server/use-settled.ts';
+import { useDebounced } from '../server/use-debounced.ts';
 
 type Check = CheckDeployQuery['check'];
 
@@ -39,7 +39,7 @@ export function useDeployCheck(
   const returned = useStore(returns);
   const isOpen = useStore(session) === 'open';
   const now = input ? JSON.stringify({ botId, input }) : '';
-  const asked = useSettled(now);
+  const asked = useDebounced(now);
   const [answered, setAnswered] = useState<{ asked: string; answer: Answer<CheckDeployQuery> }>();
   const [check, setCheck] = useState<Check>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another deployment and the server's return are reasons too

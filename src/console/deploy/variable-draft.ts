@@ -49,10 +49,3 @@ export function changesIn(fields: VariableField[]): { set: string[]; unset: stri
     fields.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   return { set: namesOf('added', 'changed'), unset: namesOf('removed') };
 }
-
-/** Names of the variables that have a value after the deploy. */
-export function namesAfter(fields: VariableField[]): string[] {
-  return fields
-    .filter(({ state }) => state !== 'unset' && state !== 'removed')
-    .map(({ name }) => name);
-}

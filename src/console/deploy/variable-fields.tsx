@@ -7,15 +7,15 @@ import type { VariableDraft, VariableField } from './variable-draft.ts';
 
 const STATES: Record<VariableField['state'], { tone: Tone; word: string; hint: string }> = {
   added: { tone: 'good', word: 'set', hint: 'Stored encrypted, and never shown again.' },
-  changed: { tone: 'good', word: 'changed', hint: 'Replaces the value that runs now.' },
-  'carried over': { tone: 'off', word: 'carried over', hint: 'Keeps the value that runs now.' },
+  changed: { tone: 'good', word: 'changed', hint: 'Replaces the current value.' },
+  'carried over': { tone: 'off', word: 'carried over', hint: 'Keeps the current value.' },
   unset: { tone: 'warn', word: 'unset', hint: 'The definition uses it, and it has no value.' },
   unused: {
     tone: 'warn',
     word: 'unused',
     hint: 'It has a value, and the definition does not use it.',
   },
-  removed: { tone: 'bad', word: 'removed', hint: 'Its value is gone after the deploy.' },
+  removed: { tone: 'bad', word: 'removed', hint: 'The deploy removes its value.' },
 };
 
 /** One write-only field for each variable, with the effect of a deploy on it. */

@@ -5,7 +5,7 @@ import { planName } from '../server/plans.ts';
 import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
 import { useOptionalViewer, type Viewer } from '../server/viewer.ts';
-import { leave } from './leave.ts';
+import { endSession } from './sign-out.ts';
 import { chooseTheme, THEMES, theme } from './theme.ts';
 
 /** The signed-in account with its plan and limit, the theme, and signing in or out. */
@@ -32,7 +32,7 @@ export function AccountItems() {
       <ThemeChoices />
       <hr />
       {viewer ? (
-        <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+        <MenuItem onSelect={() => void endSession()}>Sign out</MenuItem>
       ) : (
         <MenuItem onSelect={() => location.assign('/bots')}>Sign in…</MenuItem>
       )}

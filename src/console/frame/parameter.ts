@@ -7,7 +7,7 @@ export function readName<Name extends string>(
 ): { name: Name } | { fault: string } {
   const isName = (name: string): name is Name => Object.hasOwn(all, name);
   const name = text.toUpperCase();
-  return isName(name) ? { name } : { fault: `“${cut(text)}” is none of ${namesOf(all)}.` };
+  return isName(name) ? { name } : { fault: `“${cut(text)}” is not one of ${namesOf(all)}.` };
 }
 
 /** The names of values in a sentence. */

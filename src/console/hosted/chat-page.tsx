@@ -90,7 +90,7 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
         <div className="chat-foot">
           {isAway && (
             <p className="chat-notice" role="status">
-              The connection is lost. The chat goes on when it is back.
+              The connection is lost. The chat continues when it is back.
             </p>
           )}
           {problem && !isAway && (

@@ -6,7 +6,8 @@ import { Refused } from './state.tsx';
 /** The fields of a dialog, why the server refused them, and two buttons. Problems of a field stand at the field. */
 export function DialogForm({
   action,
-  isBusy,
+  isDanger = false,
+  isBusy = false,
   problem,
   unavailable,
   onSubmit,
@@ -15,13 +16,15 @@ export function DialogForm({
 }: {
   /** The text of the button that submits. */
   action: string;
-  isBusy: boolean;
-  problem: Problem | undefined;
+  /** Whether the action ends something. */
+  isDanger?: boolean;
+  isBusy?: boolean;
+  problem?: Problem | undefined;
   /** Why the form cannot be submitted yet. */
-  unavailable: string | false;
+  unavailable?: string | false | undefined;
   onSubmit(): void;
   onCancel(): void;
-  children: ReactNode;
+  children?: ReactNode;
 }) {
   return (
     <form
@@ -32,10 +35,15 @@ export function DialogForm({
       }}
     >
       {children}
-      {problem?.details.length === 0 && <Refused problem={problem} />}
+      {(isDanger || problem?.details.length === 0) && <Refused problem={problem} />}
       <div className="actions">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look="primary" isBusy={isBusy} unavailable={unavailable}>
+        <Button onClick={onCancel}>{isDanger ? 'Keep it' : 'Cancel'}</Button>
+        <Button
+          type="submit"
+          look={isDanger ? 'danger' : 'primary'}
+          isBusy={isBusy}
+          unavailable={unavailable}
+        >
           {action}
         </Button>
       </div>

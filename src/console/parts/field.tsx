@@ -30,6 +30,11 @@ function Field({
   );
 }
 
+function textProps(isMono: boolean) {
+  const className = isMono ? 'input mono' : 'input';
+  return { className, autoComplete: 'off', spellCheck: !isMono };
+}
+
 export function TextField({
   label,
   hint,
@@ -39,15 +44,7 @@ export function TextField({
 }: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'input'>, 'id' | 'className'>) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <input
-          className={isMono ? 'input mono' : 'input'}
-          autoComplete="off"
-          spellCheck={!isMono}
-          {...control}
-          {...input}
-        />
-      )}
+      {(control) => <input {...textProps(isMono)} {...control} {...input} />}
     </Field>
   );
 }
@@ -61,15 +58,7 @@ export function TextArea({
 }: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'textarea'>, 'id' | 'className'>) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <textarea
-          className={isMono ? 'input mono' : 'input'}
-          autoComplete="off"
-          spellCheck={!isMono}
-          {...control}
-          {...textarea}
-        />
-      )}
+      {(control) => <textarea {...textProps(isMono)} {...control} {...textarea} />}
     </Field>
   );
 }

@@ -1,8 +1,6 @@
-import { type ReactNode, useState } from 'react';
-import type { Problem } from '../server/problem.ts';
-import { Button } from './button.tsx';
+import { type ComponentProps, type ReactNode, useState } from 'react';
+import { DialogForm } from './dialog-form.tsx';
 import { TextField } from './field.tsx';
-import { Refused } from './state.tsx';
 
 /** A form that confirms a deletion once the name of its target is typed. */
 export function TypedConfirmation({
@@ -10,11 +8,7 @@ export function TypedConfirmation({
   label,
   hint,
   missing,
-  action,
-  isBusy,
-  problem,
-  onConfirm,
-  onCancel,
+  ...form
 }: {
   /** The texts of which one must be typed. */
   expected: string[];
@@ -22,22 +16,13 @@ export function TypedConfirmation({
   hint?: ReactNode;
   /** Why the action is unavailable until then. */
   missing: string;
-  action: string;
-  isBusy: boolean;
-  problem: Problem | undefined;
-  onConfirm(): void;
-  onCancel(): void;
-}) {
+} & Pick<
+  ComponentProps<typeof DialogForm>,
+  'action' | 'isBusy' | 'problem' | 'onSubmit' | 'onCancel'
+>) {
   const [typed, setTyped] = useState('');
-  const isTyped = expected.includes(typed.trim());
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isTyped && !isBusy) onConfirm();
-      }}
-    >
+    <DialogForm isDanger unavailable={!expected.includes(typed.trim()) && missing} {...form}>
       <TextField
         label={label}
         hint={hint}
@@ -46,13 +31,6 @@ export function TypedConfirmation({
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
       />
-      <Refused problem={problem} />
-      <div className="actions">
-        <Button onClick={onCancel}>Keep it</Button>
-        <Button type="submit" look="danger" isBusy={isBusy} unavailable={!isTyped && missing}>
-          {action}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../generated/operations/console.ts';
 import { isSessionId } from '../chat/session-id.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './words.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
 
 /** The conditions of the address by the names of their parameters, which the REST API has too. */
 export const FILTER_NAMES = [
@@ -61,15 +61,15 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
   },
   status: (text) => oneOf(text, STATUSES, (status: RunStatus) => ({ status: [status] })),
   range: (text) =>
-    Object.hasOwn(RANGES, text) ? {} : fault(`The range is one of ${namesOf(RANGES)}.`),
+    Object.hasOwn(RANGES, text) ? {} : fault(`The range must be one of ${namesOf(RANGES)}.`),
   date: (text) =>
-    isDay(text) ? { date: text } : fault('The date is a UTC day such as 2026-11-21.'),
+    isDay(text) ? { date: text } : fault('The date must be a UTC day such as 2026-11-21.'),
   from: (text) => moment(text, (from) => ({ from })),
   to: (text) => moment(text, (to) => ({ to })),
   user: (text) =>
     isSessionId(text)
       ? { user: text }
-      : fault('The user is 1 to 256 visible characters without spaces.'),
+      : fault('The user must have 1 to 256 visible characters without spaces.'),
   environment: (text) => oneOf(text, ENVIRONMENTS, (environment: Environment) => ({ environment })),
   channel: (text) => oneOf(text, CHANNELS, (channel: Channel) => ({ channel: [channel] })),
   kind: (text) => oneOf(text, KINDS, (kind: RunKind) => ({ kind })),
@@ -77,7 +77,7 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
   deployment_id: (text) =>
     text.startsWith('dep_')
       ? storable(text, (deploymentId) => ({ deploymentId }))
-      : fault('The id of a deployment begins with dep_.'),
+      : fault('The id of a deployment must begin with dep_.'),
   model: (text) => storable(text, (model) => ({ model })),
   error_code: (text) => {
     const code = RUN_ERRORS.find((one) => one === text.toUpperCase()) satisfies
@@ -85,7 +85,7 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
       | undefined;
     return code
       ? { errorCode: [code] }
-      : fault(`The error is one of ${RUN_ERRORS.join(', ').toLowerCase()}.`);
+      : fault(`The error must be one of ${RUN_ERRORS.join(', ').toLowerCase()}.`);
   },
   min_latency_ms: (text) => count(text, (minLatencyMs) => ({ minLatencyMs })),
   min_tokens: (text) => count(text, (minTokens) => ({ minTokens })),
@@ -103,11 +103,11 @@ export function readFilters(search: URLSearchParams): Filters {
   }
   const { from, to } = read.filter;
   if (from && to && from >= to) {
-    read.faults.to = 'The end is not after the start.';
+    read.faults.to = 'The end must be after the start.';
     delete read.filter.to;
   }
   const fixed = (['date', 'from', 'to'] as const).find((name) => read.filter[name]);
-  if (read.values.range && fixed) read.faults.range ??= `A range does not go with ${fixed}.`;
+  if (read.values.range && fixed) read.faults.range ??= `A range cannot be combined with ${fixed}.`;
   return read;
 }
 
@@ -168,7 +168,7 @@ function moment(text: string, toFilter: (iso: string) => RunFilter): Reading {
   const iso = ZONED.test(text) ? toIso(text) : undefined;
   return iso
     ? toFilter(iso)
-    : fault('The time has a zone, such as 2026-11-21T10:00:00Z, or is a day.');
+    : fault('The time must have a zone, such as 2026-11-21T10:00:00Z, or be a day.');
 }
 
 /** Reads a time of the years 1000 to 9999. The server refuses some others. */
@@ -182,5 +182,5 @@ function count(text: string, toFilter: (number: number) => RunFilter): Reading {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   return number >= 1 && number <= 2_147_483_647
     ? toFilter(number)
-    : fault('The minimum is a whole number from 1 on.');
+    : fault('The minimum must be a whole number from 1.');
 }

@@ -118,7 +118,7 @@ export default function Parts() {
           <Skeleton width="120px" />
         </Group>
         <Group title="Messages">
-          <Faults faults={{ status: '“broken” is none of a, b.' }} effect="It is left out." />
+          <Faults faults={{ status: '“broken” is not one of a, b.' }} effect="It is ignored." />
           <Refused problem={PROBLEM} />
           <Failed problem={PROBLEM} onRetry={() => toast('Tried again.')} />
           <Failed problem={REFUSED} onRetry={() => toast('Tried again.')} />

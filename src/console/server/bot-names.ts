@@ -1,7 +1,7 @@
 import { BotNames } from '../../generated/operations/console.ts';
 import { useServerQuery } from './operations.ts';
 import type { Problem } from './problem.ts';
-import { useSettled } from './use-settled.ts';
+import { useDebounced } from './use-debounced.ts';
 
 /** Bots that one request reads: the largest page of the schema. */
 const PAGE = 100;
@@ -20,7 +20,7 @@ export function useBotNames(search: string): {
 } {
   const newest = useServerQuery(BotNames, { first: PAGE, search: null });
   const hasMore = newest.data?.bots.pageInfo.hasNextPage ?? false;
-  const text = useSettled(search.trim());
+  const text = useDebounced(search.trim());
   const found = useServerQuery(
     BotNames,
     { first: PAGE, search: text },

@@ -83,8 +83,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
         ))}
       </div>
       <p className="palette-note" role="status">
-        {note ??
-          (found.length === 0 ? 'Nothing has this name. Paste a run id to find its bot.' : '')}
+        {note ?? (found.length === 0 ? 'No match. Paste a run id to find its bot.' : '')}
         <span className="unseen">{found.length} found</span>
       </p>
       <p className="palette-keys" aria-hidden="true">

@@ -5,8 +5,8 @@ import { addressOf, ROWS } from '../../screens.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';
-import { leave } from '../leave.ts';
 import { useShownBot } from '../shown-bot.ts';
+import { endSession } from '../sign-out.ts';
 import { chooseTheme, THEMES } from '../theme.ts';
 import type { Command } from './command.ts';
 
@@ -79,7 +79,7 @@ const ACTIONS: Command[] = [
     icon: 'close',
     label: 'Sign out',
     words: 'leave log out',
-    run: () => void leave(),
+    run: () => void endSession(),
   },
 ];
 

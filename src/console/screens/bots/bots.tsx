@@ -30,14 +30,20 @@ export function Bots() {
             New bot
           </Button>
         ) : (
-          <ButtonLink href="/bots/new" look="primary" icon="plus">
-            New bot
-          </ButtonLink>
+          <NewBotLink />
         )
       }
     >
       <BotTable />
     </Screen>
+  );
+}
+
+function NewBotLink() {
+  return (
+    <ButtonLink href={SCREENS.newBot.path} look="primary" icon="plus">
+      {SCREENS.newBot.title}
+    </ButtonLink>
   );
 }
 
@@ -130,13 +136,7 @@ function NoBots() {
         Name it, give it a definition, and talk to it. An example definition is ready, so it takes
         less than a minute.
       </p>
-      {refusal ? (
-        <p>{refusal} Ask the owner of the account for a bot.</p>
-      ) : (
-        <ButtonLink href="/bots/new" look="primary" icon="plus">
-          New bot
-        </ButtonLink>
-      )}
+      {refusal ? <p>{refusal} Ask the owner of the account for a bot.</p> : <NewBotLink />}
     </Empty>
   );
 }

@@ -27,7 +27,7 @@ export function DeleteBotDialog({ bot, onClose }: { bot: ListedBot; onClose(): v
         action="Delete bot"
         isBusy={isBusy}
         problem={problem}
-        onConfirm={() => void submit()}
+        onSubmit={() => void submit()}
         onCancel={onClose}
       />
     </Dialog>

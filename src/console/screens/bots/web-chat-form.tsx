@@ -4,9 +4,8 @@ import {
   type WebChatQuery,
   type WebChatSettingsFragment,
 } from '../../../generated/operations/console.ts';
-import { Button } from '../../parts/button.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/state.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useMutate } from '../../server/operations.ts';
 import { detailFor, type Problem } from '../../server/problem.ts';
@@ -36,12 +35,13 @@ export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void
     toast(`Saved the web chat of ${bot.name}.`);
   };
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isChanged && !isBusy) void submit();
-      }}
+    <DialogForm
+      action="Save"
+      isBusy={isBusy}
+      problem={problem}
+      unavailable={!isChanged && 'Nothing has changed.'}
+      onSubmit={() => void submit()}
+      onCancel={onClose}
     >
       <TextArea
         label="Pages that may contain the chat"
@@ -67,19 +67,7 @@ export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void
           onChange={setMessages}
         />
       </div>
-      {problem?.details.length === 0 && <Refused problem={problem} />}
-      <div className="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          look="primary"
-          isBusy={isBusy}
-          unavailable={!isChanged && 'Nothing has changed.'}
-        >
-          Save
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 
@@ -107,7 +95,7 @@ function Limit({
       required
       min={1}
       max={100_000}
-      hint="From one address of a visitor."
+      hint="From one IP address."
       onChange={({ target }) => onChange(target.value)}
       {...field}
     />

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, LocalTime } from '../../parts/time.tsx';
-import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/words.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 

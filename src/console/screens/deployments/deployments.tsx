@@ -85,7 +85,7 @@ function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }
         ))}
         {faults.status && <option value={status}>{status}</option>}
       </SelectField>
-      <Faults faults={faults} effect="It is left out." />
+      <Faults faults={faults} effect="It is ignored." />
     </search>
   );
 }

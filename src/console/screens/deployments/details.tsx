@@ -29,7 +29,7 @@ export function Details({ deployment }: { deployment: ShownDeployment }) {
   const shown: Shown = asked === 'running' || asked === 'source' ? asked : 'previous';
   const options: { name: Shown; label: string }[] = [
     { name: 'previous', label: previous ? `Changes since ${versionName(previous)}` : 'Changes' },
-    { name: 'running', label: 'Difference to what runs now' },
+    { name: 'running', label: 'Difference to the active deployment' },
     { name: 'source', label: 'Source' },
   ];
   return (
@@ -91,7 +91,8 @@ function Content({
       </>
     );
   if (!bot) return null;
-  if (running?.id === deployment.id) return <p className="soft">{name} is what runs now.</p>;
+  if (running?.id === deployment.id)
+    return <p className="soft">{name} is the active deployment.</p>;
   return (
     <>
       <TextDiffView
@@ -99,7 +100,7 @@ function Content({
         before={source}
         after={running?.source ?? ''}
         beforeName={name}
-        afterName={running ? `${versionName(running)}, runs now` : 'nothing runs'}
+        afterName={running ? `${versionName(running)}, active` : 'nothing deployed'}
       />
       {status !== 'FAILED' && (
         <VariablesDiff
@@ -127,7 +128,7 @@ function Actions({ deployment }: { deployment: ShownDeployment }) {
         </Button>
       )}
       <Button
-        unavailable={unavailable || (active && 'It is what runs now.')}
+        unavailable={unavailable || (active && 'It is active.')}
         onClick={() => setKind('rollback')}
       >
         Roll back to this…

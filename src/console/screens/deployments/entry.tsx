@@ -67,7 +67,7 @@ export function Entry({
         <span className="entry-place">
           <span className={isRunning ? 'chip entry-runs' : 'chip'}>
             {ENVIRONMENT_NAMES[environment]}
-            {isRunning && ' · runs now'}
+            {isRunning && ' · active'}
           </span>
         </span>
         <span className="entry-time faint">

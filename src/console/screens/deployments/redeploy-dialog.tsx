@@ -55,7 +55,7 @@ export function RedeployDialog({
       definition={{
         before: running?.source,
         after: source,
-        beforeName: running ? `${versionName(running)}, runs now` : 'nothing',
+        beforeName: running ? `${versionName(running)}, active` : 'nothing',
         afterName: name,
       }}
       variables={changesBetween(before, after, [])}
@@ -63,7 +63,7 @@ export function RedeployDialog({
       action={kind === 'promote' ? 'Promote to production' : `Roll back to ${name}`}
       isBusy={isBusy}
       problem={problem}
-      unavailable={!reading.bot && 'What runs now is being read.'}
+      unavailable={!reading.bot && 'The active deployment is being read.'}
       onConfirm={() => void submit()}
       onCancel={onClose}
     >

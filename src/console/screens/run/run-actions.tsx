@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { useMutate } from '../../server/operations.ts';
 import { isRecord } from '../../server/record.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
@@ -23,7 +23,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
     const { data, problem } = await cancellation.run({ id: run.id });
     if (problem) return toast(problem.message);
     onCancelled();
-    if (data.cancelRun?.status !== 'CANCELLED') toast('The run was over before.');
+    if (data.cancelRun?.status !== 'CANCELLED') toast('The run had already ended.');
   };
   const askAgain = () => {
     const search = environment === 'STAGING' ? '?environment=staging' : '';

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../generated/operations/console.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { STATUSES } from '../../runs/words.ts';
+import { STATUSES } from '../../runs/labels.ts';
 
 /** The status of a run. */
 export function RunBadge({ status }: { status: RunStatus }) {

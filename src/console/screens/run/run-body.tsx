@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { RunPrompt } from './prompt/run-prompt.tsx';
 import './run.css';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { RunContext } from './run-context.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -40,7 +40,7 @@ export function RunBody({
       <div className="run-main">
         {isDeleted && (
           <Notice>
-            This run was deleted while it was open. What you see is as it was read last.
+            This run was deleted while it was open. The page shows the last state that was read.
           </Notice>
         )}
         {problem && !isDeleted && (

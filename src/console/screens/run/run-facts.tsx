@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { versionName } from '../../deploy/version.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
-import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/words.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/labels.ts';
 import { sessionsAddress } from '../sessions/place.ts';
 import type { ShownRun } from './use-run.ts';
 import '../../parts/pairs.css';
@@ -114,7 +114,7 @@ function Deployment({
       {!active && (
         <>
           {' · '}
-          <Link href={`${address}?show=running`}>difference to what runs now</Link>
+          <Link href={`${address}?show=running`}>difference to the active deployment</Link>
         </>
       )}
       {' · '}

@@ -7,7 +7,7 @@ import { TextArea } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
-import { RATINGS } from '../../runs/words.ts';
+import { RATINGS } from '../../runs/labels.ts';
 import type { ShownRun } from './use-run.ts';
 import './run-feedback.css';
 

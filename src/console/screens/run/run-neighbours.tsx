@@ -8,7 +8,7 @@ import { endOfMinute } from '../../server/clock.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { ShownRun } from './use-run.ts';
 
-const LOADING = 'The runs before and after this one are being read.';
+const LOADING = 'Reading the runs before and after this one.';
 
 /** Leads to the runs before and after a run in the list with the filters of the address, also by the keys J and K. */
 export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useNow } from '../../parts/use-now.ts';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { serverNow } from '../../server/clock.ts';
 import { liveRows } from '../../trace/live-spans.ts';
 import { SpanList } from '../../trace/span-list.tsx';

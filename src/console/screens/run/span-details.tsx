@@ -1,6 +1,6 @@
 import { Id } from '../../parts/copy.tsx';
 import { duration } from '../../parts/time.tsx';
-import { attributeWords } from '../../trace/attribute-words.ts';
+import { attributeLabel } from '../../trace/attribute-labels.ts';
 import type { SpanRow } from '../../trace/span-row.ts';
 import '../../parts/pairs.css';
 import './run.css';
@@ -26,7 +26,7 @@ export function SpanDetails({ row }: { row: SpanRow }) {
           </div>
         )}
         {Object.entries(attributes).map(([name, value]) => {
-          const words = attributeWords(name, value);
+          const words = attributeLabel(name, value);
           return (
             <div key={name} title={name}>
               <dt>{words.name}</dt>

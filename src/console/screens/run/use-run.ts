@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Run, type RunQuery } from '../../../generated/operations/console.ts';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { type RunEvents, useRunEvents } from './use-run-events.ts';

@@ -4,7 +4,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { FILTER_NAMES, type FilterName, type Filters } from '../../runs/filter.ts';
 import { FilterChip } from './filter-chip.tsx';
-import { CHIP_NAMES, CHIPS, type ChipName } from './filter-words.ts';
+import { CHIP_NAMES, CHIPS, type ChipName } from './filter-chips.ts';
 import './filter-bar.css';
 import { TimeChip } from './time-chip.tsx';
 
@@ -63,7 +63,7 @@ export function FilterBar({
           Clear
         </button>
       )}
-      <Faults faults={faults} effect="It is left out." />
+      <Faults faults={faults} effect="It is ignored." />
     </search>
   );
 }

@@ -4,7 +4,7 @@ import { Choice, Choices } from '../../parts/choices.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Popover } from '../../parts/popover.tsx';
-import { CHIPS, type ChipName } from './filter-words.ts';
+import { CHIPS, type ChipName } from './filter-chips.ts';
 
 /** One condition: a chip that opens its value, and removes it. */
 export function FilterChip({

@@ -5,7 +5,7 @@ import {
   Runs,
   RunsById,
 } from '../../../generated/operations/console.ts';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { followAlways } from '../../server/follow.ts';
 import { askUntil } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';

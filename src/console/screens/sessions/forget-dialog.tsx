@@ -20,9 +20,7 @@ export function ForgetDialog({
     const answer = await run(name);
     if (answer.problem) return;
     onClose();
-    toast(
-      answer.data.forgetSession ? 'Forgot the session.' : 'The session had been forgotten before.',
-    );
+    toast(answer.data.forgetSession ? 'Forgot the session.' : 'The session was already forgotten.');
     onForgotten();
   };
   return (
@@ -38,7 +36,7 @@ export function ForgetDialog({
         action="Forget everything"
         isBusy={isBusy}
         problem={problem}
-        onConfirm={() => void submit()}
+        onSubmit={() => void submit()}
         onCancel={onClose}
       />
     </Dialog>

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
 import { environmentIn } from '../../frame/parameter.ts';
-import { ENVIRONMENTS } from '../../runs/words.ts';
+import { ENVIRONMENTS } from '../../runs/labels.ts';
 
 /** The part of a bot's sessions that the address selects. */
 export type Place = {

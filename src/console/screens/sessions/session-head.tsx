@@ -66,11 +66,11 @@ export function SessionHead({
       <div className="session-actions">
         {mayChat ? (
           <ButtonLink icon="chat" href={`/bots/${botId}/playground?${playground}`}>
-            Go on in the playground
+            Continue in the playground
           </ButtonLink>
         ) : (
           <Button icon="chat" unavailable={refusal}>
-            Go on in the playground
+            Continue in the playground
           </Button>
         )}
         <Menu label="Actions for the session" button={<Icon name="dots" />}>

@@ -10,11 +10,11 @@ import {
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
-import { ENVIRONMENTS } from '../../runs/words.ts';
+import { ENVIRONMENTS } from '../../runs/labels.ts';
 import { type Place, runsAddress, sessionsAddress } from './place.ts';
 import { SessionHead } from './session-head.tsx';
 import { SessionMemory } from './session-memory.tsx';
-import { useNews } from './use-news.ts';
+import { useSessionRuns } from './use-session-runs.ts';
 
 type PanelProps = {
   name: SessionName;
@@ -36,7 +36,7 @@ export function SessionPanel(props: PanelProps) {
 function ReadSession({ name, tab, onPlace, onForgotten }: PanelProps) {
   const stored = useStoredSession(name);
   const { session, facts, problem, readNew, readFacts } = stored;
-  const active = useNews(name, readNew);
+  const active = useSessionRuns(name, readNew);
   if (session === null) return <NoSession name={name} />;
   return (
     <>
@@ -76,7 +76,7 @@ function Turns({ stored, name }: { stored: StoredSession; name: SessionName }) {
     >
       {!stored.problem && (
         <Empty title="No messages are stored">
-          <p>A message is stored with its reply. One whose run failed is not.</p>
+          <p>A message is stored with its reply. The message of a failed run is not stored.</p>
           <ButtonLink href={runsAddress(name)}>Show the runs</ButtonLink>
         </Empty>
       )}
@@ -86,7 +86,7 @@ function Turns({ stored, name }: { stored: StoredSession; name: SessionName }) {
 
 function NoId({ name }: { name: SessionName }) {
   return (
-    <NotThere name={name} title="This is no session id">
+    <NotThere name={name} title="This is not a session id">
       <p>{SESSION_ID_RULE}</p>
     </NotThere>
   );
@@ -100,7 +100,7 @@ function NoSession({ name }: { name: SessionName }) {
       <p className="mono session-missing">{sessionId}</p>
       {sessionId.includes('\uFFFD') ? (
         <p>
-          The sign � replaces bytes that are no text, so the id was not copied as a whole. Copy it
+          The character � replaces bytes that are not text, so the copied id is incomplete. Copy it
           again.
         </p>
       ) : (

@@ -50,8 +50,8 @@ function Requests({ usage, rateLimit }: UsageQuery['viewer']) {
       <Meter label="This minute" used={usage.requestsThisMinute} limit={rateLimit.perMinute} />
       <Meter label="Today" used={usage.requestsToday} limit={rateLimit.perDay} />
       <p className="settings-note">
-        All keys of the account count together, and so does this console. Minutes and days are those
-        of UTC.
+        All keys of the account count together, and so does this console. Minutes and days are in
+        UTC.
       </p>
     </section>
   );

@@ -47,8 +47,8 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
         error={check.state === 'wrong' ? check.reason : detailFor(problem, 'input.id')}
         hint={
           check.state === 'absent'
-            ? `No bot has the id ${id}. It stands in the bot's addresses and cannot change later.`
-            : "It stands in the bot's addresses and cannot change later."
+            ? `No bot has the id ${id}. It is part of the bot's URLs and cannot change later.`
+            : "It is part of the bot's URLs and cannot change later."
         }
         onChange={({ target }) => setTypedId(target.value)}
       />

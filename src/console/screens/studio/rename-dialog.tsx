@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { nameFault, type Renaming } from './language/rename.ts';
 
@@ -20,12 +20,11 @@ export function RenameDialog({
   const isReady = typed !== '' && !fault;
   return (
     <Dialog title={`Rename the ${kind} ${name}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) onRename(typed);
-        }}
+      <DialogForm
+        action="Rename"
+        unavailable={!isReady && 'Type a name that the language allows.'}
+        onSubmit={() => onRename(typed)}
+        onCancel={onClose}
       >
         <TextField
           label="New name"
@@ -34,23 +33,13 @@ export function RenameDialog({
           error={fault}
           hint={
             ranges.length === 1
-              ? 'It stands in one place.'
-              : `It stands in ${ranges.length} places.`
+              ? 'It is used in one place.'
+              : `It is used in ${ranges.length} places.`
           }
           onFocus={({ target }) => target.select()}
           onChange={({ target }) => setTyped(target.value)}
         />
-        <div className="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look="primary"
-            unavailable={!isReady && 'Type a name that the language allows.'}
-          >
-            Rename
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -47,12 +47,16 @@ export function StaleBar({
         {choices}
       </span>
       {running && compared !== undefined && (
-        <Dialog title="Your text and what runs" isWide onClose={() => setCompared(undefined)}>
+        <Dialog
+          title="Your text and the active definition"
+          isWide
+          onClose={() => setCompared(undefined)}
+        >
           <TextDiffView
             label="Definition"
             before={running.source ?? ''}
             after={compared}
-            beforeName={`${versionName(running)}, runs now`}
+            beforeName={`${versionName(running)}, active`}
             afterName="yours"
           />
           <div className="actions">{choices}</div>

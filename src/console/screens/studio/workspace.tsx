@@ -214,7 +214,9 @@ function Origin({
   isCopy: boolean;
   isChanged: boolean;
 }) {
-  const what = isCopy ? 'This is what runs in production.' : 'This is an example to start from.';
+  const what = isCopy
+    ? 'This is the active definition of production.'
+    : 'This is an example to start from.';
   return (
     <p className="studio-origin">
       Nothing is deployed to {ENVIRONMENT_NAMES[environment]}. {!isChanged && what}

@@ -42,7 +42,7 @@ export function ResponseTab({ exchange }: { exchange: Exchange }) {
         parts.map(({ text }) => <BodyText key="body" label="Response body" text={text} />)
       )}
       {bytes > MAX_KEPT_BYTES && (
-        <p className="faint">What follows the first 4 MiB of the body is not kept.</p>
+        <p className="faint">Only the first 4 MiB of the body are kept.</p>
       )}
     </div>
   );

@@ -2,7 +2,7 @@ import { RunPrompt as ReadPrompt } from '../../../../generated/operations/consol
 import { Button } from '../../../parts/button.tsx';
 import { useCopy } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
-import { isActive } from '../../../runs/words.ts';
+import { isActive } from '../../../runs/labels.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { ShownRun } from '../use-run.ts';
 import './prompt.css';
@@ -64,7 +64,7 @@ function Parts({ prompt }: { prompt: Prompt }) {
 function NoPrompt() {
   return (
     <div className="run-note faint">
-      <p>The prompt of this run is not stored, or no longer.</p>
+      <p>The prompt of this run was not stored, or was deleted.</p>
       <p>
         The server deletes prompts after 30 days, or after the days of{' '}
         <code>PARLEY_PROMPT_DAYS</code>, and when a session is forgotten. A run that ended before

@@ -5,7 +5,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { Segments } from '../../../parts/segments.tsx';
 import { FILTER_NAMES, type FilterName, type Filters, RANGES } from '../../../runs/filter.ts';
 import { serverNow } from '../../../server/clock.ts';
-import { CHIPS, type ChipName } from '../filter-words.ts';
+import { CHIPS, type ChipName } from '../filter-chips.ts';
 import { type ExportEnd, exportRuns, type Progress } from './export-runs.ts';
 import './export.css';
 import { FileProblem } from './file-target.ts';

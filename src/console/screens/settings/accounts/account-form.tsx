@@ -19,11 +19,9 @@ const OFFERED = { requestsPerMinute: 1_000, requestsPerDay: 1_000_000 };
 /** The fields of a new or an existing account. */
 export function AccountForm({
   edited,
-  action,
-  isBusy,
   problem,
   onSubmit,
-  onCancel,
+  ...form
 }: {
   edited?: Required<AccountDraft>;
   /** The verb of its button. */
@@ -51,12 +49,10 @@ export function AccountForm({
     });
   return (
     <DialogForm
-      action={action}
-      isBusy={isBusy}
+      {...form}
       problem={problem}
       unavailable={!isReady && 'Give the account a name, and whole numbers as limits.'}
       onSubmit={submit}
-      onCancel={onCancel}
     >
       <TextField
         label="Name"

@@ -3,9 +3,8 @@ import {
   ResumeAccount,
   SuspendAccount,
 } from '../../../../generated/operations/console.ts';
-import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Refused } from '../../../parts/state.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { TypedConfirmation } from '../../../parts/typed-confirmation.tsx';
 import { mutate, useMutate } from '../../../server/operations.ts';
@@ -37,13 +36,14 @@ export function SuspendAccountDialog({
         Its keys are refused, its streams end, and its queued and running runs are cancelled. Its
         data stays. You can resume it; cancelled runs stay cancelled.
       </p>
-      <Refused problem={problem} />
-      <div className="actions">
-        <Button onClick={onClose}>Keep it</Button>
-        <Button look="danger" isBusy={isBusy} onClick={() => void submit()}>
-          Suspend account
-        </Button>
-      </div>
+      <DialogForm
+        action="Suspend account"
+        isDanger
+        isBusy={isBusy}
+        problem={problem}
+        onSubmit={() => void submit()}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }
@@ -77,7 +77,7 @@ export function DeleteAccountDialog({
         action="Delete account"
         isBusy={isBusy}
         problem={problem}
-        onConfirm={() => void submit()}
+        onSubmit={() => void submit()}
         onCancel={onClose}
       />
     </Dialog>

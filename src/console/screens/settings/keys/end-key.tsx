@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { RevokeKey, RotateKey, Viewer } from '../../../../generated/operations/console.ts';
-import { Button } from '../../../parts/button.tsx';
 import { Choice } from '../../../parts/choices.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { SelectField } from '../../../parts/field.tsx';
-import { Refused } from '../../../parts/state.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { ask, useMutate } from '../../../server/operations.ts';
 import { signIn } from '../../../server/session.ts';
@@ -46,16 +45,16 @@ export function RotateKeyDialog({
         A new key takes its place, with the same name, scopes, bots and expiry.
         {isOwn && ' You are signed in with this key; the session continues with the new one.'}
       </p>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isBusy) void submit();
-        }}
+      <DialogForm
+        action="Rotate key"
+        isBusy={isBusy}
+        problem={problem}
+        onSubmit={() => void submit()}
+        onCancel={onClose}
       >
         <SelectField
           label="The old key stays valid"
-          hint="Time to put the new key in place everywhere."
+          hint="Time to replace the old key everywhere."
           value={overlapHours}
           onChange={({ target }) => setOverlapHours(Number(target.value))}
         >
@@ -63,14 +62,7 @@ export function RotateKeyDialog({
           <option value={24}>for 24 hours</option>
           <option value={0}>not at all: revoke it at once</option>
         </SelectField>
-        <Refused problem={problem} />
-        <div className="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isBusy}>
-            Rotate key
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
@@ -114,13 +106,14 @@ export function RevokeKeyDialog({
           onChange={setWithCreated}
         />
       )}
-      <Refused problem={problem} />
-      <div className="actions">
-        <Button onClick={onClose}>Keep it</Button>
-        <Button look="danger" isBusy={isBusy} onClick={() => void submit()}>
-          Revoke key
-        </Button>
-      </div>
+      <DialogForm
+        action="Revoke key"
+        isDanger
+        isBusy={isBusy}
+        problem={problem}
+        onSubmit={() => void submit()}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }

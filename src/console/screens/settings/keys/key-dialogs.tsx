@@ -52,7 +52,7 @@ export function EditKeyDialog({ edited, onClose }: { edited: ListedKey; onClose(
     <Dialog title={`Edit ${edited.name}`} onClose={onClose}>
       <p className="soft">
         {isOwn
-          ? 'You are signed in with this key. Rights that you take from it, this session loses too.'
+          ? 'You are signed in with this key. This session also loses the rights that you remove.'
           : 'Changes apply from the next request. Open streams of a key that loses a right end.'}
       </p>
       <KeyForm

@@ -1,8 +1,7 @@
 import { useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
 import { Choice, Choices } from '../../../parts/choices.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { TextField } from '../../../parts/field.tsx';
-import { Refused } from '../../../parts/state.tsx';
 import { SCOPES, scopeName } from '../../../server/plans.ts';
 import { detailFor, type Problem } from '../../../server/problem.ts';
 import { lacks, useViewer } from '../../../server/viewer.ts';
@@ -13,11 +12,9 @@ import type { KeyDraft, ListedKey } from './key.ts';
 /** The fields of a new or an existing key. It offers no right that the signed-in key lacks. */
 export function KeyForm({
   edited,
-  action,
-  isBusy,
   problem,
   onSubmit,
-  onCancel,
+  ...form
 }: {
   edited?: ListedKey;
   /** The verb of its button. */
@@ -35,14 +32,12 @@ export function KeyForm({
     expiresAt: undefined,
   });
   const change = (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part });
-  const missing = missingIn(draft);
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!missing && !isBusy) onSubmit(draft);
-      }}
+    <DialogForm
+      {...form}
+      problem={problem}
+      unavailable={missingIn(draft)}
+      onSubmit={() => onSubmit(draft)}
     >
       <TextField
         label="Name"
@@ -84,14 +79,7 @@ export function KeyForm({
         error={detailFor(problem, 'input.expiresAt')}
         onChange={(expiresAt) => change({ expiresAt })}
       />
-      <Refused problem={problem?.details.length ? undefined : problem} />
-      <div className="actions">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look="primary" isBusy={isBusy} unavailable={missing}>
-          {action}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

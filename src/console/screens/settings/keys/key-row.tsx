@@ -53,7 +53,7 @@ export function KeyRow({
           <MenuItem unavailable={ended} onSelect={() => onAction('rotate')}>
             Rotate…
           </MenuItem>
-          <MenuItem onSelect={() => navigate(`/settings/audit?key=${id}`)}>What it did</MenuItem>
+          <MenuItem onSelect={() => navigate(`/settings/audit?key=${id}`)}>Audit log</MenuItem>
           <MenuItem onSelect={() => void navigator.clipboard.writeText(id)}>Copy id</MenuItem>
           <hr />
           <MenuItem isDanger unavailable={ended} onSelect={() => onAction('revoke')}>

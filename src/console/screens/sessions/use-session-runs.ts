@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { SessionRuns } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { isActive } from '../../runs/words.ts';
+import { isActive } from '../../runs/labels.ts';
 import { followAlways } from '../../server/follow.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
@@ -10,12 +10,12 @@ import { useVisible } from '../../server/visible.ts';
 /**
  * Follows the runs of a session. A hidden tab does not.
  *
- * @param onNews called when a run is over, and when runs may have been missed. It stays the same function.
+ * @param onChange called when a run is over, and when runs may have been missed. It stays the same function.
  * @returns the id of a run that is active.
  */
-export function useNews(
+export function useSessionRuns(
   { botId, environment, sessionId }: SessionName,
-  onNews: () => void,
+  onChange: () => void,
 ): string | undefined {
   const isVisible = useVisible();
   const isSignedIn = useStore(session) === 'open';
@@ -28,7 +28,7 @@ export function useNews(
     const filter = { environment, user: sessionId };
     const onConnected = () => {
       setActive(undefined);
-      onNews();
+      onChange();
     };
     void followAlways(
       SessionRuns,
@@ -38,10 +38,10 @@ export function useNews(
         if (signal.aborted) return;
         if (isActive(status)) return setActive(id);
         setActive((before) => (before === id ? undefined : before));
-        onNews();
+        onChange();
       },
     );
     return () => controller.abort();
-  }, [botId, environment, sessionId, isFollowing, onNews]);
+  }, [botId, environment, sessionId, isFollowing, onChange]);
   return active;
 }

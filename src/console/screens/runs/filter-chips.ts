@@ -1,10 +1,10 @@
 import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/words.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
 
 /** A condition that a chip shows and changes. */
 export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;
 
-type ChipWords = {
+type Chip = {
   label: string;
   /** The values to choose from, in the words of the address. Absent for a value that is typed. */
   options?: string[];
@@ -18,7 +18,7 @@ type ChipWords = {
 const lower = (names: object) => Object.keys(names).map((name) => name.toLowerCase());
 
 /** The chips in their order. */
-export const CHIPS: Record<ChipName, ChipWords> = {
+export const CHIPS: Record<ChipName, Chip> = {
   status: { label: 'status', options: lower(STATUSES), isUsual: true },
   user: {
     label: 'user',

@@ -9,7 +9,7 @@ const NAMES = new Map(
     'gen_ai.conversation.id': 'Session',
     'gen_ai.operation.name': 'Operation',
     'gen_ai.provider.name': 'Provider',
-    'gen_ai.request.max_tokens': 'Most tokens to generate',
+    'gen_ai.request.max_tokens': 'Maximum of generated tokens',
     'gen_ai.request.model': 'Requested model',
     'gen_ai.request.stream': 'Streamed',
     'gen_ai.request.temperature': 'Temperature',
@@ -44,7 +44,7 @@ const NAMES = new Map(
 );
 
 /** An attribute of a span as text. A name without a text, which may be from another system, stays as it is. */
-export function attributeWords(name: string, value: unknown): { name: string; value: string } {
+export function attributeLabel(name: string, value: unknown): { name: string; value: string } {
   return { name: NAMES.get(name) ?? name, value: valueWords(name, value) };
 }
 
