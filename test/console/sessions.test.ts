@@ -224,7 +224,7 @@ describe('a session', () => {
       await assertFits(page);
     }
     await page.goto(`/bots/${bot}/sessions?user=ada%ED%A0%BD`);
-    await page.getByText('replaces bytes that are no text').waitFor();
+    await page.getByText('replaces bytes that are not text').waitFor();
     await assertAccessible(page);
     await page.goto(`/bots/${bot}/sessions?user=a%20b`);
     await page.getByRole('heading', { name: 'This is not a session id' }).waitFor();

@@ -8,6 +8,7 @@ import { Failed, Refused, Skeleton } from '../parts/state.tsx';
 import { detailFor } from '../server/problem.ts';
 import { lacks, useScope } from '../server/viewer.ts';
 import './deploy.css';
+import { ENVIRONMENT_OPTIONS, ENVIRONMENTS } from '../frame/environment.ts';
 import { DeployConfirmation } from './deploy-confirmation.tsx';
 import { Findings } from './findings.tsx';
 import { Outcome } from './outcome.tsx';
@@ -16,12 +17,7 @@ import type { DeployOutcome } from './use-deploy.ts';
 import { useDeployForm } from './use-deploy-form.ts';
 import type { Finding } from './use-reading.ts';
 import { VariableFields } from './variable-fields.tsx';
-import { ENVIRONMENT_NAMES, versionName } from './version.ts';
-
-const ENVIRONMENTS: { name: Environment; label: string }[] = [
-  { name: 'PRODUCTION', label: 'Production' },
-  { name: 'STAGING', label: 'Staging' },
-];
+import { versionName } from './version.ts';
 
 export type DeployPanelProps = {
   botId: string;
@@ -46,14 +42,14 @@ export function DeployPanel(props: DeployPanelProps) {
   const form = useDeployForm(props);
   const { reading, result } = form;
   const { bot, problem, retry } = reading;
-  const place = ENVIRONMENT_NAMES[environment];
+  const place = ENVIRONMENTS[environment];
   if (!isShown) return null;
   return (
     <section className="deploy" aria-label="Deploy" aria-busy={form.isChecking}>
       <div className="deploy-head">
         <Segments
           label="Environment"
-          options={ENVIRONMENTS}
+          options={ENVIRONMENT_OPTIONS}
           current={environment}
           onChange={onEnvironment}
         />

@@ -1,12 +1,13 @@
 import { Link } from 'wouter';
 import { DeploymentState } from '../../generated/operations/console.ts';
+import { ENVIRONMENTS } from '../frame/environment.ts';
 import { Badge } from '../parts/badge.tsx';
 import { useServerQuery } from '../server/operations.ts';
 import { Findings } from './findings.tsx';
 import type { DeployOutcome } from './use-deploy.ts';
 import { useDeploymentChanges } from './use-deployment-changes.ts';
 import type { Finding } from './use-reading.ts';
-import { ENVIRONMENT_NAMES, versionName } from './version.ts';
+import { versionName } from './version.ts';
 
 /** What became of a deploy, with its warnings. A pending one is read again until it is decided. */
 export function Outcome({
@@ -24,7 +25,7 @@ export function Outcome({
   const outcome = useOutcome(botId, first);
   const { id, status, environment, channels, diagnostics, previous } = outcome;
   const name = versionName(outcome);
-  const place = ENVIRONMENT_NAMES[environment];
+  const place = ENVIRONMENTS[environment];
   const query = environment === 'STAGING' ? '?environment=staging' : '';
   return (
     <section className={`outcome outcome-${status.toLowerCase()}`} aria-label="Outcome">

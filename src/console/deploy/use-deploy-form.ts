@@ -1,12 +1,13 @@
 import { useDeferredValue, useState } from 'react';
 import type { Environment } from '../../generated/operations/console.ts';
+import { ENVIRONMENTS } from '../frame/environment.ts';
 import { toast } from '../parts/toast.tsx';
 import { useScope } from '../server/viewer.ts';
 import { type DeployOutcome, useDeploy } from './use-deploy.ts';
 import { useDeployCheck } from './use-deploy-check.ts';
 import { useRunning } from './use-running.ts';
 import { changesIn, NO_VARIABLES, variableFields } from './variable-draft.ts';
-import { ENVIRONMENT_NAMES, versionName } from './version.ts';
+import { versionName } from './version.ts';
 
 const NO_NAMES: readonly string[] = [];
 
@@ -67,7 +68,7 @@ export function useDeployForm({
     know(outcome.id);
     setDraft(NO_VARIABLES);
     setMessage('');
-    toast(`Deployed ${versionName(outcome)} to ${ENVIRONMENT_NAMES[environment]}.`);
+    toast(`Deployed ${versionName(outcome)} to ${ENVIRONMENTS[environment]}.`);
     onDeployed?.(outcome);
   };
 

@@ -1,5 +1,3 @@
-import type { Environment } from '../../generated/operations/console.ts';
-
 /** Reads the name of one of several values, in lower case as REST has it. */
 export function readName<Name extends string>(
   text: string,
@@ -13,19 +11,6 @@ export function readName<Name extends string>(
 /** The names of values in a sentence. */
 export function namesOf(all: object): string {
   return Object.keys(all).join(', ').toLowerCase();
-}
-
-const ENVIRONMENTS: Record<Environment, unknown> = { PRODUCTION: true, STAGING: true };
-
-/** Reads the environment of an address. Without a valid one, `environment` is absent. */
-export function environmentIn(search: URLSearchParams): {
-  environment?: Environment;
-  fault?: string;
-} {
-  const text = search.get('environment');
-  if (!text) return {};
-  const reading = readName(text, ENVIRONMENTS);
-  return 'fault' in reading ? reading : { environment: reading.name };
 }
 
 function cut(text: string): string {

@@ -8,8 +8,9 @@ import type {
   RunStatus,
 } from '../../generated/operations/console.ts';
 import { isSessionId } from '../chat/session-id.ts';
+import { ENVIRONMENTS } from '../frame/environment.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
+import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
 
 /** The conditions of the address by the names of their parameters, which the REST API has too. */
 export const FILTER_NAMES = [

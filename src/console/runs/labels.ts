@@ -1,6 +1,5 @@
 import type {
   Channel,
-  Environment,
   ErrorCode,
   FeedbackRating,
   RunKind,
@@ -23,11 +22,6 @@ export const CHANNELS: Record<Channel, string> = {
 };
 
 export const KINDS: Record<RunKind, string> = { CHAT: 'chat', DRAFT: 'draft', EXECUTE: 'prompt' };
-
-export const ENVIRONMENTS: Record<Environment, string> = {
-  PRODUCTION: 'production',
-  STAGING: 'staging',
-};
 
 export const RATINGS: Record<FeedbackRating, string> = { UP: 'good', DOWN: 'bad' };
 

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { duration, LocalTime } from '../../parts/time.tsx';
-import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/labels.ts';
+import { CHANNELS, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 

@@ -2,8 +2,8 @@ import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { useRunning } from '../../deploy/use-running.ts';
-import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
-import { environmentIn } from '../../frame/parameter.ts';
+import { versionName } from '../../deploy/version.ts';
+import { ENVIRONMENTS, environmentIn } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -68,7 +68,7 @@ export function DeployScreen({ botId }: { botId: string }) {
             <Button onClick={() => picker.current?.click()}>Choose a file…</Button>
             {running?.source !== undefined && source === '' && (
               <Button look="quiet" onClick={() => setSource(running.source ?? '')}>
-                Begin with {versionName(running)}, which runs in {ENVIRONMENT_NAMES[environment]}
+                Begin with {versionName(running)}, which runs in {ENVIRONMENTS[environment]}
               </Button>
             )}
           </div>

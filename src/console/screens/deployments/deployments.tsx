@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter';
+import { ENVIRONMENT_OPTIONS, ENVIRONMENTS } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -54,10 +55,9 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
   );
 }
 
-const ENVIRONMENTS = [
+const OPTIONS = [
   { name: '', label: 'All' },
-  { name: 'production', label: 'Production' },
-  { name: 'staging', label: 'Staging' },
+  ...ENVIRONMENT_OPTIONS.map(({ name, label }) => ({ name: ENVIRONMENTS[name], label })),
 ];
 
 function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }) {
@@ -68,7 +68,7 @@ function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }
     <search className="deployment-filters" aria-label="Filters">
       <Segments
         label="Environment"
-        options={ENVIRONMENTS}
+        options={OPTIONS}
         current={filter.environment?.toLowerCase() ?? ''}
         isWrong={faults.environment !== undefined}
         onChange={(name) => change({ environment: name })}

@@ -4,10 +4,11 @@ import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';
 import { type RunningReading, useRunning } from '../../deploy/use-running.ts';
-import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { versionName } from '../../deploy/version.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
 import { changesBetween } from '../../diff/variables.ts';
 import { VariablesDiff } from '../../diff/variables-diff.tsx';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -34,9 +35,7 @@ export function Details({ deployment }: { deployment: ShownDeployment }) {
   ];
   return (
     <>
-      {reading.isReplaced && (
-        <RunningVersion reading={reading} place={ENVIRONMENT_NAMES[environment]} />
-      )}
+      {reading.isReplaced && <RunningVersion reading={reading} place={ENVIRONMENTS[environment]} />}
       <Findings findings={diagnostics} />
       <div className="entry-bar">
         <Segments

@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { DeploymentStatus } from '../../../generated/operations/console.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
-import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { versionName } from '../../deploy/version.ts';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -66,7 +67,7 @@ export function Entry({
         </span>
         <span className="entry-place">
           <span className={isRunning ? 'chip entry-runs' : 'chip'}>
-            {ENVIRONMENT_NAMES[environment]}
+            {ENVIRONMENTS[environment]}
             {isRunning && ' · active'}
           </span>
         </span>

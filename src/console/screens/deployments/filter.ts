@@ -1,5 +1,6 @@
 import type { DeploymentStatus, Environment } from '../../../generated/operations/console.ts';
-import { environmentIn, readName } from '../../frame/parameter.ts';
+import { environmentIn } from '../../frame/environment.ts';
+import { readName } from '../../frame/parameter.ts';
 
 /** Which deployments are listed. Without a condition, all of them. */
 export type DeploymentFilter = {

@@ -7,8 +7,9 @@ import { RunningVersion } from '../../deploy/running-version.tsx';
 import { useRedeploy } from '../../deploy/use-deploy.ts';
 import { useReading } from '../../deploy/use-reading.ts';
 import { useRunning } from '../../deploy/use-running.ts';
-import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { versionName } from '../../deploy/version.ts';
 import { changesBetween } from '../../diff/variables.ts';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toast.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
@@ -25,7 +26,7 @@ export function RedeployDialog({
 }) {
   const { id, bot, envNames, source = '' } = deployment;
   const environment: Environment = kind === 'promote' ? 'PRODUCTION' : deployment.environment;
-  const place = ENVIRONMENT_NAMES[environment];
+  const place = ENVIRONMENTS[environment];
   const name = versionName(deployment);
   const [, navigate] = useLocation();
   const [message, setMessage] = useState('');

@@ -1,10 +1,10 @@
 import type { Chat } from '../../chat/use-chat.ts';
 import type { StoredSession } from '../../chat/use-stored-session.ts';
-import type { EnvironmentName } from './use-parameters.ts';
+import type { Environment } from '../../frame/environment.ts';
 
 /** One environment's half of the conversation. */
 export type Half = {
-  environment: EnvironmentName;
+  environment: Environment;
   label: string;
   isDeployed: boolean;
   chat: Chat;

@@ -1,9 +1,9 @@
-import type { EnvironmentName } from './use-parameters.ts';
+import type { Environment } from '../../frame/environment.ts';
 
 /** Characters of a key. Source: the API document, "Idempotency". */
 const MAX_LENGTH = 255;
 
-const ENDINGS: Record<EnvironmentName, string> = {
+const ENDINGS: Record<Environment, string> = {
   PRODUCTION: '-production',
   STAGING: '-staging',
 };
@@ -16,7 +16,7 @@ export function maxTyped(isCompared: boolean): number {
 /** The key for one environment. A comparison sends two different requests, and a key belongs to one. */
 export function keyOf(
   typed: string,
-  environment: EnvironmentName,
+  environment: Environment,
   isCompared: boolean,
 ): string | undefined {
   if (typed === '') return undefined;

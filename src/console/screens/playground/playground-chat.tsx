@@ -4,6 +4,7 @@ import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { useStoredSession } from '../../chat/use-stored-session.ts';
+import type { Environment } from '../../frame/environment.ts';
 import type { ChangeAddress } from '../../frame/use-address.ts';
 import type { Call } from '../../server/call.ts';
 import { useRestKey } from '../../server/rest-key.ts';
@@ -16,7 +17,7 @@ import { RequestComposer } from './request-composer.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { Side } from './side.tsx';
 import type { Draft } from './use-draft.ts';
-import type { EnvironmentName, Parameters } from './use-parameters.ts';
+import type { Parameters } from './use-parameters.ts';
 
 type ShownBot = NonNullable<BotQuery['bot']>;
 
@@ -39,7 +40,7 @@ export function PlaygroundChat({
   onBegin(): void;
 }) {
   const { environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
-  const isShown = (name: EnvironmentName) => isCompared || environment === name;
+  const isShown = (name: Environment) => isCompared || environment === name;
   const session = { botId: bot.id, sessionId };
   const halves: Half[] = [
     {
@@ -65,7 +66,7 @@ export function PlaygroundChat({
   ];
   const shown = halves.filter((half) => isShown(half.environment));
   const input = useRef<HTMLTextAreaElement>(null);
-  const [chosen, setChosen] = useState<{ environment: EnvironmentName; id: string }>();
+  const [chosen, setChosen] = useState<{ environment: Environment; id: string }>();
   const whyNot = useWhyNot(bot.id);
   const unavailable =
     whyNot(draft.protocol, shown, draft.reading) ?? keyFault(draft.idempotencyKey, isCompared);
@@ -76,7 +77,7 @@ export function PlaygroundChat({
 
   const callOf = (
     message: string,
-    name: EnvironmentName,
+    name: Environment,
     { value }: ContextReading = draft.reading,
   ): Call => ({
     ...session,
@@ -88,7 +89,7 @@ export function PlaygroundChat({
     onBusy: onBusy === 'REJECT' ? onBusy : undefined,
     idempotencyKey: keyOf(draft.idempotencyKey, name, isCompared),
   });
-  const choose = (name?: EnvironmentName, turn?: Turn, changes?: Partial<Parameters>) => {
+  const choose = (name?: Environment, turn?: Turn, changes?: Partial<Parameters>) => {
     setChosen(name && { environment: name, id: turn?.id ?? '' });
     onChange({ ...changes, runId: turn?.runId });
   };
@@ -213,14 +214,14 @@ function repeated({ call, state, problem }: Turn, fresh: Call): Call {
 
 /** The same actions as long as the view is open, for both environments. */
 function useTurnActions(actions: {
-  inspect(environment: EnvironmentName, turn: Turn): void;
+  inspect(environment: Environment, turn: Turn): void;
   edit(turn: Turn): void;
-  repeat(environment: EnvironmentName, turn: Turn): void;
-}): Record<EnvironmentName, TurnActions> {
+  repeat(environment: Environment, turn: Turn): void;
+}): Record<Environment, TurnActions> {
   const latest = useRef(actions);
   latest.current = actions;
   return useMemo(() => {
-    const of = (environment: EnvironmentName): TurnActions => ({
+    const of = (environment: Environment): TurnActions => ({
       inspect: (turn) => latest.current.inspect(environment, turn),
       edit: (turn) => latest.current.edit(turn),
       repeat: (turn) => latest.current.repeat(environment, turn),

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Bot, type BotQuery } from '../../../generated/operations/console.ts';
+import { ENVIRONMENT_OPTIONS } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -12,11 +13,7 @@ import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
 import { newSessionId, useParameters } from './use-parameters.ts';
 
-const ENVIRONMENTS = [
-  { name: 'PRODUCTION', label: 'Production' },
-  { name: 'STAGING', label: 'Staging' },
-  { name: 'COMPARE', label: 'Compare' },
-] as const;
+const OPTIONS = [...ENVIRONMENT_OPTIONS, { name: 'COMPARE', label: 'Compare' } as const];
 
 /** A conversation with a bot, beside the requests, the trace and the code behind each reply. */
 export default function Playground({ botId }: { botId: string }) {
@@ -53,7 +50,7 @@ export default function Playground({ botId }: { botId: string }) {
             )}
             <Segments
               label="Environment"
-              options={[...ENVIRONMENTS]}
+              options={OPTIONS}
               current={isCompared ? 'COMPARE' : environment}
               onChange={(name) =>
                 change(

@@ -1,15 +1,15 @@
+import type { Environment } from '../../frame/environment.ts';
+import { environmentParameter } from '../../frame/environment.ts';
 import { useAddress } from '../../frame/use-address.ts';
 import { randomId } from '../../random-id.ts';
 
 export const TABS = ['request', 'response', 'trace', 'limits', 'code'] as const;
 export type TabName = (typeof TABS)[number];
 
-export type EnvironmentName = 'PRODUCTION' | 'STAGING';
-
 /** The parameters of the playground's address, so that its state survives a reload and can be shared. */
 export type Parameters = {
   sessionId: string | undefined;
-  environment: EnvironmentName;
+  environment: Environment;
   /** Whether each message goes to both environments. */
   isCompared: boolean;
   isStreamed: boolean;
@@ -48,7 +48,7 @@ function written(parameters: Parameters) {
   const { sessionId, environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
   return new URLSearchParams({
     ...(sessionId && { session_id: sessionId }),
-    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...environmentParameter(environment),
     ...(isCompared && { compare: 'true' }),
     ...(!isStreamed && { stream: 'false' }),
     ...(onBusy === 'REJECT' && { on_busy: 'reject' }),

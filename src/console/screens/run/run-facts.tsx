@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { versionName } from '../../deploy/version.ts';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
-import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/labels.ts';
+import { CHANNELS, KINDS } from '../../runs/labels.ts';
 import { sessionsAddress } from '../sessions/place.ts';
 import type { ShownRun } from './use-run.ts';
 import '../../parts/pairs.css';

@@ -1,5 +1,6 @@
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
+import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
 
 /** A condition that a chip shows and changes. */
 export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;

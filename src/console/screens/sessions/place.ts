@@ -1,7 +1,6 @@
 import type { Environment } from '../../../generated/operations/console.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { environmentIn } from '../../frame/parameter.ts';
-import { ENVIRONMENTS } from '../../runs/labels.ts';
+import { ENVIRONMENTS, environmentIn, environmentParameter } from '../../frame/environment.ts';
 
 /** The part of a bot's sessions that the address selects. */
 export type Place = {
@@ -25,7 +24,7 @@ export function placeIn(search: URLSearchParams): Place {
 export function searchOf({ environment, user, tab }: Partial<Place>): URLSearchParams {
   return new URLSearchParams({
     ...(user && { user }),
-    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...environmentParameter(environment),
     ...(tab === 'memory' && { tab }),
   });
 }

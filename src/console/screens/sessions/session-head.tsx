@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
+import { environmentParameter } from '../../frame/environment.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { useCopy } from '../../parts/copy.tsx';
@@ -34,7 +35,7 @@ export function SessionHead({
   const refusal = !mayChat && lacks('CHAT');
   const playground = new URLSearchParams({
     session_id: sessionId,
-    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...environmentParameter(environment),
   });
   const link = () =>
     new URL(sessionsAddress(botId, { environment, user: sessionId }), location.origin);

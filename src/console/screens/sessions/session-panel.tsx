@@ -7,10 +7,10 @@ import {
   type StoredSession,
   useStoredSession,
 } from '../../chat/use-stored-session.ts';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
-import { ENVIRONMENTS } from '../../runs/labels.ts';
 import { type Place, runsAddress, sessionsAddress } from './place.ts';
 import { SessionHead } from './session-head.tsx';
 import { SessionMemory } from './session-memory.tsx';

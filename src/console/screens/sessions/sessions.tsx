@@ -1,7 +1,6 @@
 import { useSearchParams } from 'wouter';
-import type { Environment } from '../../../generated/operations/console.ts';
+import { ENVIRONMENT_OPTIONS, environmentIn } from '../../frame/environment.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
-import { environmentIn } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -32,11 +31,6 @@ export default function Sessions({ botId }: { botId: string }) {
   return <ReadSessions botId={botId} />;
 }
 
-const ENVIRONMENTS: { name: Environment; label: string }[] = [
-  { name: 'PRODUCTION', label: 'Production' },
-  { name: 'STAGING', label: 'Staging' },
-];
-
 function ReadSessions({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
   const place = placeIn(search);
@@ -53,7 +47,7 @@ function ReadSessions({ botId }: { botId: string }) {
       actions={
         <Segments
           label="Environment"
-          options={ENVIRONMENTS}
+          options={ENVIRONMENT_OPTIONS}
           current={environment}
           isWrong={fault !== undefined}
           onChange={(name) => go({ environment: name, user })}

@@ -1,4 +1,5 @@
 import { useCallback } from 'react';
+import { ENVIRONMENT_OPTIONS } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -10,13 +11,8 @@ import './panels/panels.css';
 import './studio.css';
 import { SCREENS } from '../../screens.ts';
 import { useDefinition } from './use-definition.ts';
-import { type EnvironmentName, type PanelName, useParameters } from './use-parameters.ts';
+import { type PanelName, useParameters } from './use-parameters.ts';
 import { Workspace } from './workspace.tsx';
-
-const ENVIRONMENTS = [
-  { name: 'PRODUCTION', label: 'Production' },
-  { name: 'STAGING', label: 'Staging' },
-] as const;
 
 /** The editor of a bot's definition, with a chat that tries it before it is deployed. */
 export default function Studio({ botId }: { botId: string }) {
@@ -25,9 +21,9 @@ export default function Studio({ botId }: { botId: string }) {
   const mayDeploy = useScope('DEPLOY');
   const onPanel = useCallback((name: PanelName | undefined) => change({ panel: name }), [change]);
   const environments = (
-    <Segments<EnvironmentName>
+    <Segments
       label="Environment"
-      options={[...ENVIRONMENTS]}
+      options={ENVIRONMENT_OPTIONS}
       current={environment}
       isWrong={fault !== undefined}
       onChange={(name) => change({ environment: name })}

@@ -1,9 +1,9 @@
 import { Running } from '../../../generated/operations/console.ts';
 import { type RunningDeployment, useRunning } from '../../deploy/use-running.ts';
+import type { Environment } from '../../frame/environment.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';
-import type { EnvironmentName } from './use-parameters.ts';
 
 /** The definition that runs in an environment, read again after each deploy. */
 export type Definition = {
@@ -15,7 +15,7 @@ export type Definition = {
 
 export function useDefinition(
   botId: string,
-  environment: EnvironmentName,
+  environment: Environment,
 ): { definition: Definition | undefined; problem: Problem | undefined; retry(): void } {
   const { bot, running, problem, retry } = useRunning(botId, environment);
   const withSource = useScope('DEPLOY');

@@ -1,14 +1,13 @@
-import { environmentIn } from '../../frame/parameter.ts';
+import type { Environment } from '../../frame/environment.ts';
+import { environmentIn, environmentParameter } from '../../frame/environment.ts';
 import { useAddress } from '../../frame/use-address.ts';
 
 export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
 export type PanelName = (typeof PANELS)[number];
 
-export type EnvironmentName = 'PRODUCTION' | 'STAGING';
-
 /** What the Studio's address says. */
 export type Parameters = {
-  environment: EnvironmentName;
+  environment: Environment;
   /** The problem of the environment in the address. */
   fault: string | undefined;
   /** The open panel. Absent: the editor where only one of them has room, else the first panel. */
@@ -32,7 +31,7 @@ function read(search: URLSearchParams): Parameters {
 
 function written({ environment, panel }: Parameters) {
   return new URLSearchParams({
-    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...environmentParameter(environment),
     ...(panel && { panel }),
   });
 }

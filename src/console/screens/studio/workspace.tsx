@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
-import { ENVIRONMENT_NAMES } from '../../deploy/version.ts';
+import type { Environment } from '../../frame/environment.ts';
+import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -24,7 +25,7 @@ import { editorText } from './source-text.ts';
 import { StaleBar } from './stale-bar.tsx';
 import { StatusBar } from './status-bar.tsx';
 import type { Definition } from './use-definition.ts';
-import type { EnvironmentName, PanelName } from './use-parameters.ts';
+import type { PanelName } from './use-parameters.ts';
 import { useWork } from './use-work.ts';
 
 const Editor = lazyPart(() => import('./editor/editor.tsx'), Loading);
@@ -42,7 +43,7 @@ export function Workspace({
   onPanel,
 }: {
   botId: string;
-  environment: EnvironmentName;
+  environment: Environment;
   definition: Definition;
   environments: ReactNode;
   /** The problems of the address. */
@@ -210,7 +211,7 @@ function Origin({
   isCopy,
   isChanged,
 }: {
-  environment: EnvironmentName;
+  environment: Environment;
   isCopy: boolean;
   isChanged: boolean;
 }) {
@@ -219,7 +220,7 @@ function Origin({
     : 'This is an example to start from.';
   return (
     <p className="studio-origin">
-      Nothing is deployed to {ENVIRONMENT_NAMES[environment]}. {!isChanged && what}
+      Nothing is deployed to {ENVIRONMENTS[environment]}. {!isChanged && what}
     </p>
   );
 }

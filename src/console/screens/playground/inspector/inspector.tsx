@@ -1,12 +1,13 @@
 import { memo, type ReactNode, useState } from 'react';
 import type { Turn } from '../../../chat/turn.ts';
+import type { Environment } from '../../../frame/environment.ts';
 import { IconButton } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/segments.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Call } from '../../../server/call.ts';
 import type { Exchange } from '../../../server/recording.ts';
 import type { Half } from '../half.ts';
-import type { EnvironmentName, TabName } from '../use-parameters.ts';
+import type { TabName } from '../use-parameters.ts';
 import { CodeTab } from './code-tab.tsx';
 import './inspector.css';
 import { LimitsTab } from './limits-tab.tsx';
@@ -38,8 +39,8 @@ export function Inspector({
   example: Call;
   /** The environments to choose from, if there are two. */
   sides: Half[];
-  side: EnvironmentName | undefined;
-  onSide(name: EnvironmentName): void;
+  side: Environment | undefined;
+  onSide(name: Environment): void;
   tab: TabName | undefined;
   onTab(tab: TabName | undefined): void;
 }) {

@@ -3,15 +3,15 @@ import { Composer } from '../../../chat/composer.tsx';
 import { Conversation } from '../../../chat/conversation.tsx';
 import { loadMarkdown } from '../../../chat/reply-text.tsx';
 import { useChat } from '../../../chat/use-chat.ts';
+import type { Environment } from '../../../frame/environment.ts';
 import { Button } from '../../../parts/button.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { Empty } from '../../../parts/state.tsx';
 import type { Finding } from '../editor/state.ts';
-import type { EnvironmentName } from '../use-parameters.ts';
 
 type ChatPanelProps = {
   botId: string;
-  environment: EnvironmentName;
+  environment: Environment;
   /** The text of the editor. */
   definition(): string;
   /** The variables that the definition uses. */
