@@ -66,18 +66,6 @@ export const MODEL: Sentences = {
       for (const text of [lists(33), '[1', "{'a': 1}"])
         expect(codesOf(inModel(`parameter "x" "${text}"`))).toEqual(['invalid-parameter']);
     },
-  'A model has at most 16 parameters, each once, and none that Parley sets itself, such as `messages` or `temperature`.':
-    () => {
-      const parameters = (count: number) =>
-        inModel(many(count, (index) => `parameter "p${index}" ${index}`, '\n'));
-      expect(Object.keys(define(parameters(16)).model.parameters ?? {})).toHaveLength(16);
-      expect(codesOf(parameters(17))).toEqual(['too-many']);
-      expect(codesOf(inModel('parameter "a" 1 parameter "a" 2'))).toEqual(['duplicate-name']);
-      for (const name of ['messages', 'temperature', 'max_completion_tokens', 'stream', 'n'])
-        expect(codesOf(inModel(`parameter "${name}" 1`))).toEqual(['invalid-parameter']);
-      expect(codesOf(inModel('parameter "" 1'))).toEqual(['empty-text']);
-      expect(codesOf(inModel(`parameter "${'a'.repeat(129)}" 1`))).toEqual(['invalid-name']);
-    },
   '`fallback` names 1 to 3 other models of the same server, separated by commas, for calls that fail.':
     () => {
       expect(define(inModel('fallback "a", "b/c", "d"')).model.fallback).toEqual(['a', 'b/c', 'd']);
@@ -113,5 +101,17 @@ export const MODEL: Sentences = {
         'env.URL',
       ])
         expect(retired('gpt-4o-mini', `base_url ${address}`)).toEqual(['model-retired']);
+    },
+  'A model has at most 16 parameters, each once, and none that Parley sets itself, such as `messages` or `temperature`.':
+    () => {
+      const parameters = (count: number) =>
+        inModel(many(count, (index) => `parameter "p${index}" ${index}`, '\n'));
+      expect(Object.keys(define(parameters(16)).model.parameters ?? {})).toHaveLength(16);
+      expect(codesOf(parameters(17))).toEqual(['too-many']);
+      expect(codesOf(inModel('parameter "a" 1 parameter "a" 2'))).toEqual(['duplicate-name']);
+      for (const name of ['messages', 'temperature', 'max_completion_tokens', 'stream', 'n'])
+        expect(codesOf(inModel(`parameter "${name}" 1`))).toEqual(['invalid-parameter']);
+      expect(codesOf(inModel('parameter "" 1'))).toEqual(['empty-text']);
+      expect(codesOf(inModel(`parameter "${'a'.repeat(129)}" 1`))).toEqual(['invalid-name']);
     },
 };

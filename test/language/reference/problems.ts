@@ -86,7 +86,7 @@ export const PROBLEMS: Sentences = {
         problemsOf(agentWithCapability('input { a bool "x" } get "https://a.example/"')),
       ).toEqual(['7:11 unknown type "bool", did you mean "boolean"? [unknown-type]']);
     },
-  'After an error there is no definition, and after a warning there is.': () => {
+  'A source with an error has no definition; a source with warnings has one.': () => {
     expect(readDefinition(agentWith('  foo')).definition).toBeNull();
     const { definition, diagnostics } = readDefinition('agentlang 5 agent "A" { prompt "p" }');
     expect(diagnostics).toMatchObject([{ severity: 'WARNING' }]);

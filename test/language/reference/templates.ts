@@ -68,7 +68,7 @@ export const TEMPLATES: Sentences = {
         'unknown-root',
       ]);
     },
-  '`session.id` and `now` have no further parts.': () => {
+  '`session.id` is the id of the session, and `now` the time; neither has further parts.': () => {
     expect(codesOf(agentWithPrompt('"{{ session.id }} {{ now }}"'))).toEqual([]);
     for (const path of ['session', 'session.id.x', 'session.user', 'now.year'])
       expect(codesOf(agentWithPrompt(`"{{ ${path} }}"`))).toEqual(['invalid-template']);

@@ -23,11 +23,11 @@ export const VALUES: Sentences = {
       const text = '"""\n    a "b" ""c""\n\n    \\t\\"\\\\ \\"""\\""""""';
       expect(define(agentWithPrompt(text)).prompt).toEqual(['a "b" ""c""\n\n\t"\\ """"""']);
     },
-  'Such a text loses the line break after its opening quotes.': () => {
+  'A text in three quotes loses the line break after its opening quotes.': () => {
     expect(define(agentWithPrompt('"""\na"""')).prompt).toEqual(['a']);
     expect(define(agentWithPrompt('"""  \n\na"""')).prompt).toEqual(['\na']);
   },
-  'Each of its lines loses the indentation that it shares with the closing line.': () => {
+  'Each line of such a text loses the indentation that it shares with the closing line.': () => {
     expect(define(agentWithPrompt('"""\n    a\n      b\n  c\nd\n    e"""')).prompt).toEqual([
       'a\n  b\nc\nd\ne',
     ]);

@@ -153,6 +153,9 @@ const LANGUAGES: Record<string, string> = {
   graphql: 'GraphQL',
   sql: 'SQL',
   yaml: 'YAML',
+  http: 'HTTP',
+  agentlang: 'Definition',
+  ebnf: 'Syntax',
 };
 
 function labelOf(language: string): string {
