@@ -30,7 +30,7 @@ export function Conversation({
   cannotRepeat?: ((turn: Turn) => string | undefined) | undefined;
   /** The id of the turn whose requests are shown beside the conversation. */
   inspected?: string | undefined;
-  /** Stands in place of the turns while there are none. */
+  /** Replaces the turns while there are none. */
   children?: ReactNode;
 }) {
   const [most, setMost] = useState(SHOWN);

@@ -35,7 +35,7 @@ export function turnsOf(messages: StoredMessage[]): Turn[] {
   });
 }
 
-/** The piece of the reply that a message is. A model that only calls tools says nothing. */
+/** The piece of the reply that a message is. A model that only calls tools returns no text. */
 function pieceOf({ id, role, text, toolName }: StoredMessage): Piece[] {
   if (role === 'USER') return [];
   if (role === 'ASSISTANT') return text ? [{ type: 'text', text, from: 0, to: 0 }] : [];

@@ -4,7 +4,7 @@ import { TurnRating } from '../feedback/turn-rating.tsx';
 import { useMayRate } from '../feedback/use-rating.ts';
 import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
-import { useCopy } from '../parts/copy.tsx';
+import { CopyButton } from '../parts/copy.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
 import { ReplyText } from './reply-text.tsx';
@@ -119,7 +119,7 @@ function Actions({
         aria-pressed={isInspected}
         onClick={() => actions.inspect(turn)}
       />
-      {text && <CopyReply text={text} />}
+      {text && <CopyButton label="Copy the reply" text={text} />}
       <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
       {!isOpen(turn) && !turn.problem && (
         <IconButton
@@ -131,11 +131,6 @@ function Actions({
       )}
     </span>
   );
-}
-
-function CopyReply({ text }: { text: string }) {
-  const [isCopied, copy] = useCopy(text);
-  return <IconButton label="Copy the reply" icon={isCopied ? 'check' : 'copy'} onClick={copy} />;
 }
 
 const TONES = {

@@ -27,7 +27,7 @@ export function useDeploy(botId: string) {
   return { isBusy, problem, deploy };
 }
 
-/** Rolls back to an earlier deployment, or promotes one of staging, on demand. As with `useDeploy`, never twice. */
+/** Rolls back to an earlier deployment, or promotes one of staging, on demand. Like `useDeploy`, it never does so twice. */
 export function useRedeploy(botId: string, kind: 'rollback' | 'promote') {
   const rollback = useMutate(Rollback, CHANGES);
   const promote = useMutate(Promote, CHANGES);

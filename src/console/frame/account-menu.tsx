@@ -64,7 +64,7 @@ function ViewerMenu({ viewer: { account, rateLimit } }: { viewer: Viewer }) {
   );
 }
 
-/** Stands in the account's place on pages that need no session. */
+/** Replaces the account on pages that need no session. */
 function VisitorMenu() {
   const isUnknown = useStore(session) === 'unknown';
   return (

@@ -3,7 +3,7 @@ import { Empty } from '../parts/state.tsx';
 import { lacks } from '../server/viewer.ts';
 import { Screen } from './screen.tsx';
 
-/** Stands in place of a screen that the signed-in key may not read. */
+/** Replaces a screen that the signed-in key may not read. */
 export function LackingScope({
   title,
   scope,

@@ -1,5 +1,5 @@
 /** @returns what this browser keeps under a name; null if there is nothing, or if it blocks storage. */
-export function recall(name: string): string | null {
+export function readItem(name: string): string | null {
   try {
     return localStorage.getItem(name);
   } catch {
@@ -8,7 +8,7 @@ export function recall(name: string): string | null {
 }
 
 /** Keeps a text in this browser. @returns whether it could: a browser may block storage, or its storage may be full. */
-export function keep(name: string, text: string): boolean {
+export function writeItem(name: string, text: string): boolean {
   try {
     localStorage.setItem(name, text);
     return true;
@@ -18,7 +18,7 @@ export function keep(name: string, text: string): boolean {
 }
 
 /** Removes what this browser keeps under a name. */
-export function forget(name: string): void {
+export function removeItem(name: string): void {
   try {
     localStorage.removeItem(name);
   } catch {
@@ -27,7 +27,7 @@ export function forget(name: string): void {
 }
 
 /** @returns the names that begin with a prefix. */
-export function keptNames(prefix: string): string[] {
+export function itemNames(prefix: string): string[] {
   try {
     return Object.keys(localStorage).filter((name) => name.startsWith(prefix));
   } catch {

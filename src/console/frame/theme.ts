@@ -1,5 +1,5 @@
 import { createStore } from '../server/store.ts';
-import { keep, recall } from './storage.ts';
+import { readItem, writeItem } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -18,7 +18,7 @@ export const THEMES: [Theme, string][] = [
 export function chooseTheme(chosen: Theme): void {
   theme.set(chosen);
   applyTheme();
-  keep(NAME, chosen);
+  writeItem(NAME, chosen);
 }
 
 export function applyTheme(): void {
@@ -29,6 +29,6 @@ export function applyTheme(): void {
 }
 
 function stored(): Theme {
-  const kept = recall(NAME);
+  const kept = readItem(NAME);
   return kept === 'light' || kept === 'dark' ? kept : 'system';
 }

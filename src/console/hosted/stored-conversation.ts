@@ -1,4 +1,4 @@
-import { forget, keep, keptNames, recall } from '../frame/storage.ts';
+import { itemNames, readItem, removeItem, writeItem } from '../frame/storage.ts';
 import type { Embedding } from './embedding.ts';
 
 /** A message whose run has begun and is not known to be over. */
@@ -45,25 +45,25 @@ export function createStoredConversation(bot: string, embedding: Embedding): Sto
   let own = (isStored && read<Kept>(embedding.kept)) || {};
 
   const store = (item: string, text: string) => {
-    if (isStored) keep(item, text);
+    if (isStored) writeItem(item, text);
   };
-  const isBlocked = () => recall(name) === null;
+  const isBlocked = () => readItem(name) === null;
   const setOwn = (next: Kept) => {
     own = next;
     if (isStored && isBlocked()) embedding.send({ type: 'keep', text: JSON.stringify(own) });
   };
-  const storedNames = () => (isStored ? keptNames(`${name}:`) : []);
+  const storedNames = () => (isStored ? itemNames(`${name}:`) : []);
   const openMessages = (): OpenMessage[] => {
     if (!isStored || isBlocked()) return own.open ? [own.open] : [];
-    return storedNames().flatMap((item) => read<OpenMessage>(recall(item)) ?? []);
+    return storedNames().flatMap((item) => read<OpenMessage>(readItem(item)) ?? []);
   };
   const end = (runId: string) => {
-    forget(nameOf(runId));
+    removeItem(nameOf(runId));
     if (own.open?.runId === runId) setOwn({ ...own, open: undefined });
   };
 
   return {
-    resume: () => (!isStored || isBlocked() ? own.resume : recall(name) || undefined),
+    resume: () => (!isStored || isBlocked() ? own.resume : readItem(name) || undefined),
 
     setResume(resume) {
       store(name, resume);
@@ -89,7 +89,7 @@ export function createStoredConversation(bot: string, embedding: Embedding): Sto
     },
 
     clear() {
-      for (const item of storedNames()) forget(item);
+      for (const item of storedNames()) removeItem(item);
       store(name, '');
       setOwn({});
     },

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 import './copy.css';
 
@@ -19,6 +20,12 @@ export function useCopy(text: string | (() => string)): [boolean, () => void] {
     );
   };
   return [isCopied, copy];
+}
+
+/** A button without text that copies a text. */
+export function CopyButton({ label, text }: { label: string; text: string }) {
+  const [isCopied, copy] = useCopy(text);
+  return <IconButton label={label} icon={isCopied ? 'check' : 'copy'} onClick={copy} />;
 }
 
 /** An id. A long one is cut in its middle. A click copies the whole. */

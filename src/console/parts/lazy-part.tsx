@@ -40,7 +40,7 @@ export function useLazyModule<Value>(module: LazyModule<Value>): Value | undefin
  * A component whose code loads when it first shows. React's `lazy` shows what replaces a placeholder up to 300 ms late,
  * and removes the whole page if the code cannot be loaded.
  *
- * @param Placeholder stands in its place until then, with the same properties.
+ * @param Placeholder shows until then, with the same properties.
  */
 export function lazyPart<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,

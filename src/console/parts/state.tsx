@@ -15,7 +15,7 @@ export function Empty({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-/** Stands in place of a screen whose bot is missing, and leads to the bots that exist. */
+/** Replaces a screen whose bot is missing, and links to the bots that exist. */
 export function NoBot() {
   return (
     <Empty title="There is no such bot">

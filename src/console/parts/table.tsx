@@ -6,6 +6,39 @@ import './table.css';
 
 const ROWS = ['a', 'b', 'c'];
 
+/**
+ * The names of the columns.
+ *
+ * @param numbers the columns whose cells align to the right.
+ * @param hasActions whether a last column has the actions on each row.
+ */
+export function TableHead({
+  columns,
+  numbers = [],
+  hasActions = false,
+}: {
+  columns: readonly string[];
+  numbers?: readonly string[];
+  hasActions?: boolean;
+}) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((name) => (
+          <th key={name} className={numbers.includes(name) ? 'right' : undefined}>
+            {name}
+          </th>
+        ))}
+        {hasActions && (
+          <th>
+            <span className="unseen">Actions</span>
+          </th>
+        )}
+      </tr>
+    </thead>
+  );
+}
+
 /** A table body with one cell, for a state of the whole table. */
 export function WholeRow({ columns, children }: { columns: number; children: ReactNode }) {
   return (

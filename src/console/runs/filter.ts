@@ -44,7 +44,7 @@ export const RANGES: Record<string, { label: string; hours: number }> = {
 
 /** The filters of an address. */
 export type Filters = {
-  /** The parameters as they stand in the address. */
+  /** The parameters of the address. */
   values: Partial<Record<FilterName, string>>;
   /** The problem of each invalid parameter, which then filters nothing. */
   faults: Partial<Record<FilterName, string>>;

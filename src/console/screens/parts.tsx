@@ -15,7 +15,7 @@ import { Menu, MenuItem } from '../parts/menu.tsx';
 import { Meter } from '../parts/meter.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../parts/state.tsx';
-import { MoreRow, SkeletonRows } from '../parts/table.tsx';
+import { MoreRow, SkeletonRows, TableHead } from '../parts/table.tsx';
 import { LinkTabs, Tabs } from '../parts/tabs.tsx';
 import { LocalTime, RelativeTime } from '../parts/time.tsx';
 import { toast } from '../parts/toast.tsx';
@@ -146,13 +146,7 @@ export default function Parts() {
         </Group>
         <Group title="Table">
           <table className="table table-cards">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Created</th>
-                <th className="right">Tokens</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Name', 'Created', 'Tokens']} numbers={['Tokens']} />
             <tbody>
               <tr>
                 <td>

@@ -1,4 +1,4 @@
-/** The address of a sign-in link. Its code stands in the fragment, which browsers send to no server. */
+/** The address of a sign-in link. Its code is in the fragment, which browsers send to no server. */
 const LINK = /^#code=([^&]+)$/;
 
 /** Takes the one-time code of a sign-in link out of the address, so that no history, bookmark or screenshot keeps it. */

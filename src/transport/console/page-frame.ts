@@ -8,7 +8,7 @@ export type FramedPage = {
   screen: 'rest' | 'graphiql';
   /** The elements of the page's head. */
   head: Html;
-  /** What stands in the bar beside the title. */
+  /** The content of the bar beside the title. */
   actions: Html;
   content: Html;
 };

@@ -1,11 +1,11 @@
-import { keep, recall } from '../storage.ts';
+import { readItem, writeItem } from '../storage.ts';
 
 const MOST = 20;
 
 /** Ids of the commands that an account used in this browser, the last used one first. */
 export function recentCommands(accountId: string): string[] {
   try {
-    const kept: unknown = JSON.parse(recall(nameFor(accountId)) ?? '[]');
+    const kept: unknown = JSON.parse(readItem(nameFor(accountId)) ?? '[]');
     return Array.isArray(kept) ? kept.filter((id) => typeof id === 'string') : [];
   } catch {
     return [];
@@ -15,7 +15,7 @@ export function recentCommands(accountId: string): string[] {
 /** Moves a command to the front. */
 export function noteCommand(accountId: string, id: string): void {
   const others = recentCommands(accountId).filter((other) => other !== id);
-  keep(nameFor(accountId), JSON.stringify([id, ...others].slice(0, MOST)));
+  writeItem(nameFor(accountId), JSON.stringify([id, ...others].slice(0, MOST)));
 }
 
 function nameFor(accountId: string): string {

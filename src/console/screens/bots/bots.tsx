@@ -3,7 +3,14 @@ import { Bots as BotsQuery } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';
-import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../parts/table.tsx';
+import {
+  MissingRows,
+  MoreRow,
+  type OnMore,
+  Pages,
+  TableHead,
+  WholeRow,
+} from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { useNewBotRefusal } from '../../server/viewer.ts';
 import { BotRow, type ListedBot } from './bot-row.tsx';
@@ -54,20 +61,11 @@ function BotTable() {
   return (
     <>
       <table className="table bots">
-        <thead>
-          <tr>
-            <th>Bot</th>
-            <th>Production</th>
-            <th>Staging</th>
-            <th>Last 24 hours</th>
-            <th className="right">Runs</th>
-            <th className="right">Failed</th>
-            <th className="right">p95</th>
-            <th>
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={['Bot', 'Production', 'Staging', 'Last 24 hours', 'Runs', 'Failed', 'p95']}
+          numbers={['Runs', 'Failed', 'p95']}
+          hasActions
+        />
         <Pages
           page={(after, onMore) => (
             <BotPage

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { useCopy } from '../../parts/copy.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import './run.css';
 
@@ -19,10 +19,9 @@ export function RunText({
   title: string;
   text: string;
   isMarkdown?: boolean;
-  /** Stands below the text. */
+  /** Shown below the text. */
   children?: ReactNode;
 }) {
-  const [isCopied, copy] = useCopy(text);
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > MOST && !isWhole;
   const shown = isCut ? text.slice(0, MOST) : text;
@@ -30,13 +29,7 @@ export function RunText({
     <section className="run-text" aria-label={title}>
       <header>
         <h2>{title}</h2>
-        {text && (
-          <IconButton
-            label={`Copy: ${title.toLowerCase()}`}
-            icon={isCopied ? 'check' : 'copy'}
-            onClick={copy}
-          />
-        )}
+        {text && <CopyButton label={`Copy: ${title.toLowerCase()}`} text={text} />}
       </header>
       {isMarkdown && text.length <= MOST ? <Markdown text={text} /> : <PlainText text={shown} />}
       {isCut && (

@@ -1,4 +1,4 @@
-import { keep, recall } from '../../frame/storage.ts';
+import { readItem, writeItem } from '../../frame/storage.ts';
 import { createStore } from '../../server/store.ts';
 
 /** The columns of the list in their order. */
@@ -36,11 +36,11 @@ export function toggleColumn(name: ColumnName): void {
   const before = shownColumns.get();
   const next = before.includes(name) ? before.filter((one) => one !== name) : [...before, name];
   shownColumns.set(next);
-  keep(NAME, next.join(' '));
+  writeItem(NAME, next.join(' '));
 }
 
 function stored(): ColumnName[] {
-  const kept = recall(NAME)?.split(' ');
+  const kept = readItem(NAME)?.split(' ');
   if (!kept) return FIRST;
   const chosen = COLUMNS.filter(({ name }) => FIXED.includes(name) || kept.includes(name));
   return chosen.map(({ name }) => name);

@@ -80,7 +80,7 @@ function Search({
 }) {
   const [typed, setTyped] = useState(value);
   const sent = useRef(value);
-  // The address changed by itself, as with the button that goes back.
+  // The address changed without typing, for example by the browser's Back button.
   if (value !== sent.current) {
     sent.current = value;
     setTyped(value);

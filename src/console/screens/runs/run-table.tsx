@@ -36,7 +36,7 @@ export function RunTable({
   compared: string | undefined;
   /** Stays the same function, so that a row renders only if it changes. @returns whether there is room beside the table. */
   onSelect(id: string): boolean;
-  /** Stands in place of the rows if there are none. */
+  /** Replaces the rows if there are none. */
   children: ReactNode;
 }) {
   const { rows: runs, isFirst, isReading, problem, hasMore, readMore } = pages;

@@ -3,8 +3,8 @@ import { Link, useLocation } from 'wouter';
 import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
 import { environmentParameter } from '../../frame/environment.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
-import { useCopy } from '../../parts/copy.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Skeleton } from '../../parts/state.tsx';
@@ -29,7 +29,6 @@ export function SessionHead({
 }) {
   const { botId, environment, sessionId } = name;
   const [, navigate] = useLocation();
-  const [isCopied, copy] = useCopy(sessionId);
   const [isForgetting, setForgetting] = useState(false);
   const mayChat = useScope('CHAT');
   const refusal = !mayChat && lacks('CHAT');
@@ -48,7 +47,7 @@ export function SessionHead({
         <h2 className="mono cut" dir="auto" title={sessionId}>
           {sessionId}
         </h2>
-        <IconButton label="Copy the session id" icon={isCopied ? 'check' : 'copy'} onClick={copy} />
+        <CopyButton label="Copy the session id" text={sessionId} />
       </div>
       <p className="session-figures number">
         {session ? (

@@ -3,6 +3,7 @@ import { Usage as UsageOf, type UsageQuery } from '../../../generated/operations
 import { Button } from '../../parts/button.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { Section } from './section.tsx';
@@ -110,13 +111,10 @@ function Sums({
   if (rows.length === 0) return <p className="soft">{none}</p>;
   return (
     <table className="table usage-table">
-      <thead>
-        <tr>
-          <th>{what}</th>
-          <th className="right">Chats and prompts</th>
-          <th className="right">Tokens</th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[what, 'Chats and prompts', 'Tokens']}
+        numbers={['Chats and prompts', 'Tokens']}
+      />
       <tbody>
         {rows.map(({ id, name, requests, tokens }) => (
           <tr key={id}>

@@ -4,7 +4,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { nameFault, type Renaming } from './language/rename.ts';
 
-/** Asks for a new name of a fact, an input, a capability or a group, and says how many places change. */
+/** Asks for a new name of a fact, an input, a capability or a group, and shows how many places change. */
 export function RenameDialog({
   renaming,
   onRename,

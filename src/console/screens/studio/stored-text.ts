@@ -1,5 +1,5 @@
 import { MAX_SOURCE_BYTES } from '../../../language/source.ts';
-import { forget, keep, keptNames, recall } from '../../frame/storage.ts';
+import { itemNames, readItem, removeItem, writeItem } from '../../frame/storage.ts';
 import { renewTabId, tabId } from './tab-id.ts';
 
 /** A text that is not deployed. */
@@ -56,13 +56,13 @@ export function keepText(place: TextPlace, { text, baseId }: StoredText): boolea
   if (text.length > MAX_SOURCE_BYTES) return false;
   forgetBorrowed(place);
   removeOldest(name);
-  return keep(name, JSON.stringify({ text, baseId, savedAt: Date.now() }));
+  return writeItem(name, JSON.stringify({ text, baseId, savedAt: Date.now() }));
 }
 
 /** Forgets the text of this tab. The texts of other tabs stay. */
 export function forgetText(place: TextPlace): void {
   inMemory.delete(prefixOf(place));
-  forget(nameOf(place));
+  removeItem(nameOf(place));
   forgetBorrowed(place);
 }
 
@@ -79,7 +79,7 @@ export function defendText(place: TextPlace, onKept: (isKept: boolean) => void):
     // Only a duplicate of this tab writes under its id.
     if (newValue !== null) renewTabId();
     // Two tabs must not remove each other's texts in turns.
-    const hasRoom = keptNames(PREFIX).length < MAX_KEPT;
+    const hasRoom = itemNames(PREFIX).length < MAX_KEPT;
     onKept(hasRoom && keepText(place, own));
   };
   addEventListener('storage', restore);
@@ -90,7 +90,7 @@ export function defendText(place: TextPlace, onKept: (isKept: boolean) => void):
 function forgetBorrowed(place: TextPlace): void {
   const entry = borrowed.get(prefixOf(place));
   borrowed.delete(prefixOf(place));
-  if (entry && read(entry.name)?.savedAt === entry.savedAt) forget(entry.name);
+  if (entry && read(entry.name)?.savedAt === entry.savedAt) removeItem(entry.name);
 }
 
 type Stored = StoredText & { savedAt: number };
@@ -99,7 +99,7 @@ type Entry = Stored & { name: string };
 
 /** The stored texts whose names begin with a prefix, the oldest first. */
 function entriesOf(prefix: string): Entry[] {
-  return keptNames(prefix)
+  return itemNames(prefix)
     .flatMap((name) => {
       const stored = read(name);
       return stored ? [{ ...stored, name }] : [];
@@ -108,7 +108,7 @@ function entriesOf(prefix: string): Entry[] {
 }
 
 function read(name: string): Stored | undefined {
-  const text = recall(name);
+  const text = readItem(name);
   if (text === null) return undefined;
   try {
     const stored: unknown = JSON.parse(text);
@@ -127,10 +127,10 @@ function isStored(value: unknown): value is Stored {
 }
 
 function removeOldest(name: string): void {
-  const others = keptNames(PREFIX).filter((other) => other !== name);
+  const others = itemNames(PREFIX).filter((other) => other !== name);
   if (others.length < MAX_KEPT) return;
   const byAge = others
     .map((other) => ({ other, savedAt: read(other)?.savedAt ?? 0 }))
     .sort((one, two) => one.savedAt - two.savedAt);
-  for (const { other } of byAge.slice(0, others.length - MAX_KEPT + 1)) forget(other);
+  for (const { other } of byAge.slice(0, others.length - MAX_KEPT + 1)) removeItem(other);
 }

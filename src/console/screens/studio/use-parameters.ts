@@ -5,7 +5,7 @@ import { useAddress } from '../../frame/use-address.ts';
 export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
 export type PanelName = (typeof PANELS)[number];
 
-/** What the Studio's address says. */
+/** The parameters of the Studio's address. */
 export type Parameters = {
   environment: Environment;
   /** The problem of the environment in the address. */

@@ -22,7 +22,7 @@ export type Work = {
 
 /**
  * Keeps the text of the editor in this browser until it is deployed, each tab its own. If another definition is deployed,
- * an unchanged text gives way to it.
+ * it replaces an unchanged text.
  *
  * @param start the text to open if there is no kept one.
  */

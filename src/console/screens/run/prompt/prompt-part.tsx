@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Button, IconButton } from '../../../parts/button.tsx';
-import { useCopy } from '../../../parts/copy.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { CopyButton } from '../../../parts/copy.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { lacks } from '../../../server/viewer.ts';
 import { type PlacedPart, ROLES } from './steps.ts';
@@ -42,7 +42,6 @@ export function PromptPart({ part: { place, role, text } }: { part: PlacedPart }
 }
 
 function PartText({ text, name }: { text: string | null; name: string }) {
-  const [isCopied, copy] = useCopy(text ?? '');
   const [isWhole, setWhole] = useState(false);
   if (text === null)
     return (
@@ -53,7 +52,7 @@ function PartText({ text, name }: { text: string | null; name: string }) {
   const isCut = text.length > MOST && !isWhole;
   return (
     <div className="prompt-text">
-      <IconButton label={`Copy ${name}`} icon={isCopied ? 'check' : 'copy'} onClick={copy} />
+      <CopyButton label={`Copy ${name}`} text={text} />
       <p className="mono" dir="auto">
         {isCut ? text.slice(0, MOST) : text}
       </p>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { Accounts as AccountsOf } from '../../../../generated/operations/console.ts';
 import { ButtonLink } from '../../../parts/button.tsx';
-import { MissingRows, MoreRow, type OnMore, Pages } from '../../../parts/table.tsx';
+import { MissingRows, MoreRow, type OnMore, Pages, TableHead } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
@@ -49,19 +49,11 @@ function AccountList({ isCreating }: { isCreating: boolean }) {
   return (
     <>
       <table className="table table-cards">
-        <thead>
-          <tr>
-            <th>Account</th>
-            <th>State</th>
-            <th>Plan</th>
-            <th className="right">Requests a minute</th>
-            <th className="right">Requests a day</th>
-            <th>Created</th>
-            <th>
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={['Account', 'State', 'Plan', 'Requests a minute', 'Requests a day', 'Created']}
+          numbers={['Requests a minute', 'Requests a day']}
+          hasActions
+        />
         <Pages
           page={(after, onMore) => <AccountPage after={after} onAction={act} onMore={onMore} />}
         />

@@ -2,7 +2,14 @@ import { useSearchParams } from 'wouter';
 import { AuditLog, type AuditLogQuery, Keys } from '../../../../generated/operations/console.ts';
 import { Id } from '../../../parts/copy.tsx';
 import { Empty } from '../../../parts/state.tsx';
-import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../../parts/table.tsx';
+import {
+  MissingRows,
+  MoreRow,
+  type OnMore,
+  Pages,
+  TableHead,
+  WholeRow,
+} from '../../../parts/table.tsx';
 import { LocalTime } from '../../../parts/time.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { Section } from '../section.tsx';
@@ -49,15 +56,7 @@ function Log({
 }) {
   return (
     <table className="table table-cards">
-      <thead>
-        <tr>
-          <th>Time</th>
-          <th>Who</th>
-          <th>What</th>
-          <th>Target</th>
-          <th>Bot</th>
-        </tr>
-      </thead>
+      <TableHead columns={['Time', 'Who', 'What', 'Target', 'Bot']} />
       <Pages
         page={(after, onMore) => (
           <LogPage address={address} after={after} nameOf={nameOf} onMore={onMore} />

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Keys as KeysOf } from '../../../../generated/operations/console.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
-import { MissingRows } from '../../../parts/table.tsx';
+import { MissingRows, TableHead } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
@@ -47,19 +47,10 @@ function KeyList({ isCreating }: { isCreating: boolean }) {
   return (
     <>
       <table className="table table-cards">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Scopes</th>
-            <th>Bots</th>
-            <th>Created</th>
-            <th>Last used</th>
-            <th>Expires</th>
-            <th>
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={['Name', 'Scopes', 'Bots', 'Created', 'Last used', 'Expires']}
+          hasActions
+        />
         {keys ? (
           <Rows keys={keys} onAction={(action, key) => setOpen({ action, key })} />
         ) : (

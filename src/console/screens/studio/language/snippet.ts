@@ -1,6 +1,6 @@
 import type { Rule, Shape } from '../../../../language/grammar.ts';
 
-/** What stands in place of each argument until it is typed. A number before the colon only makes digits a valid field. */
+/** The placeholder of each argument. A number before the colon only makes digits a valid field. */
 const FIELDS: { readonly [shape in Shape]: string } = {
   string: '"#{text}"',
   'string?': '',
