@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../src/accounts/caller.ts';
-import { createEventReader } from '../../src/transport/graphql/backpressure.ts';
+import { createEventReader } from '../../src/transport/event-writer.ts';
 import { createReserved, type EventStream } from '../../src/transport/graphql/single-connection.ts';
 
 const TOKEN = 'token';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { Response } from 'graphql-sse';
+import { createEventWriter, type EventReader } from '../event-writer.ts';
 import { hijack } from '../hijack.ts';
 import type { OpenStreams } from '../stream-drain.ts';
-import type { EventReader } from './backpressure.ts';
 import type { EventStream } from './single-connection.ts';
 
 /** How long a client waits before it connects again, in the syntax of event streams. Source: the HTML standard, 9.2.6. */
@@ -30,19 +30,20 @@ export async function sendStream(
   streams: OpenStreams,
 ) {
   const raw = hijack(reply);
+  const { write, end } = createEventWriter(raw);
   const leave = () => void stream.return();
   raw.once('close', leave);
   const remove = streams.add(() => {
-    if (raw.headersSent) raw.write(RETRY);
+    if (raw.headersSent) void write(RETRY);
     leave();
   });
   try {
     for await (const text of stream) {
       if (raw.destroyed) break;
-      await new Promise<unknown>((written) => raw.write(text, written));
+      await write(text);
       reader.sent();
     }
-    raw.end();
+    end();
   } catch (error) {
     raw.destroy();
     throw error;

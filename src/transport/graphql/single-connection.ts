@@ -1,7 +1,7 @@
 import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
-import type { EventReader } from './backpressure.ts';
+import type { EventReader } from '../event-writer.ts';
 import { createOperations, type Operations } from './open-operations.ts';
 
 const OPEN_WITHIN_MS = 60_000;

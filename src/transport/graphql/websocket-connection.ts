@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Server } from 'graphql-ws';
 import { networkOf } from '../../accounts/client-network.ts';
 import { startPeriodic } from '../../async/periodic.ts';
-import { MAX_QUEUED_BYTES } from './backpressure.ts';
+import { MAX_QUEUED_BYTES } from '../event-writer.ts';
 import { createOperations, type Operations } from './open-operations.ts';
 import { watchStall } from './stall.ts';
 import { type Arrival, type ArrivalLimits, boundArrival } from './websocket-arrival.ts';

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { startDeadline } from '../../async/deadline.ts';
 import { startPeriodic } from '../../async/periodic.ts';
@@ -11,6 +10,7 @@ import type {
 } from '../../generated/operations/rest.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { errorBody } from '../error-body.ts';
+import { createEventWriter } from '../event-writer.ts';
 import { hijack } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
 import type { DoneFrame, Frame } from './frames.ts';
@@ -20,9 +20,6 @@ export type StreamedResult = { event: StreamedEventFragment | LoggedEventFragmen
 
 /** Whether a stream carries the reply of a run or its numbered events. */
 export type StreamForm = 'reply' | 'events';
-
-/** Characters to buffer before a write to the socket. */
-const MAX_CHUNK = 16 * 1024;
 
 const NO_END = 'The outcome of the run is not known yet. Retrieve the run again in a few seconds.';
 
@@ -53,6 +50,7 @@ export async function streamEvents(
   { lastEventId = 0, pingAfterMs = 15_000, headersWithinMs = 10_000 }: Options = {},
 ): Promise<void> {
   const { raw } = reply;
+  const writer = createEventWriter(raw);
   const startedAt = performance.now();
   // A replay from a later position has no RunStarted event, so the id comes from the path.
   let { run_id: runId = '' } = reply.request.params as { run_id?: string };
@@ -60,8 +58,6 @@ export async function streamEvents(
   let isWhole = false;
   let isReading = false;
   let isBroken = false;
-  /** Frames of the same event loop turn, sent in one chunk. */
-  let ready = '';
 
   const open = () => {
     if (isOpen) return;
@@ -69,18 +65,10 @@ export async function streamEvents(
     hijack(reply);
   };
 
-  const flush = () => {
-    if (ready !== '') raw.write(ready);
-    ready = '';
-  };
-
-  const write = async (text: string) => {
+  const write = (text: string) => {
     open();
     ping.restart();
-    if (ready === '') process.nextTick(flush);
-    ready += text;
-    if (ready.length > MAX_CHUNK) flush();
-    if (raw.writableNeedDrain && !signal.aborted) await once(raw, 'drain', { signal });
+    return writer.write(text, signal);
   };
 
   const frame = (value: Frame, id = '') => write(`${id}data: ${JSON.stringify(value)}\n\n`);
@@ -102,7 +90,7 @@ export async function streamEvents(
     if (!isOpen) throw error;
     reply.log.error({ runId, err: error.cause }, error.message);
     isBroken = true;
-    flush();
+    writer.flush();
     raw.socket?.destroySoon();
   };
 
@@ -171,7 +159,6 @@ export async function streamEvents(
     if (failure && isReading && isOutage(failure.cause)) breakOff(failure);
     else if (failure && !isWhole) await fail(failure, Math.round(performance.now() - startedAt));
   } finally {
-    flush();
-    if (isOpen && !isBroken) raw.end();
+    if (isOpen && !isBroken) writer.end();
   }
 }
