@@ -66,8 +66,8 @@ export function boundConnections(
   const isProxy = matcherOf(proxies);
   /** Unauthenticated sockets by network, each with its opening time, oldest first. */
   const unauthenticated = new Map<string, Map<Socket, number>>();
-  /** Keyed by the raw socket: a connection without a request has no object of ours. */
-  const networks = new WeakMap<Socket, string>();
+  /** The networks of the open sockets. */
+  const networks = new Map<Socket, string>();
 
   const forget = (socket: Socket) => {
     const network = networks.get(socket);
@@ -88,6 +88,7 @@ export function boundConnections(
     reads.assign(socket, network);
     socket.once('close', () => {
       forget(socket);
+      networks.delete(socket);
       reads.release(socket);
     });
     for (const [oldest, openedAt] of open) {

@@ -26,6 +26,7 @@ export type SocketReads = {
 };
 
 export function createSocketReads(): SocketReads {
+  // Weak, because a proxy's socket has no owner: it is paused without `assign`, and never released.
   /** A socket without an owner is its own. */
   const owners = new WeakMap<Socket, string>();
   const sockets = new Map<string, Set<Socket>>();

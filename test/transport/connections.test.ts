@@ -1,9 +1,16 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { CONNECTION_LIMITS, timeoutsFor } from '../../src/transport/connections.ts';
+import type { Caller } from '../../src/accounts/caller.ts';
+import {
+  boundConnections,
+  CONNECTION_LIMITS,
+  timeoutsFor,
+} from '../../src/transport/connections.ts';
+import { createSocketReads } from '../../src/transport/socket-reads.ts';
 import { watchConnections } from '../helpers/accepted.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { readError } from '../helpers/documented.ts';
@@ -34,6 +41,39 @@ test('the connection limits hold even with the intervals at which Node.js checks
   expect(http.headersTimeout + http.connectionsCheckingInterval).toBeLessThanOrEqual(30_000);
   expect(http.requestTimeout).toBe(requestTimeout);
   expect(2 * connectionTimeout).toBeLessThanOrEqual(30_000);
+});
+
+test('a connection that closes while its key is looked up is not kept', async () => {
+  const server = createServer();
+  const reads = createSocketReads();
+  const owned = new Set<Socket>();
+  const watched = {
+    ...reads,
+    assign(socket: Socket, owner: string) {
+      owned.add(socket);
+      reads.assign(socket, owner);
+    },
+    release(socket: Socket) {
+      owned.delete(socket);
+      reads.release(socket);
+    },
+  };
+  const parts = { responses: { on: () => [] }, reads: watched };
+  const { trust } = boundConnections(server, parts, CONNECTION_LIMITS, []);
+  server.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const accepted = once(server, 'connection');
+  const client = connect(port, '127.0.0.1');
+  const [socket] = (await accepted) as [Socket];
+  const caller = { account: { id: 'acc_1' } } as Caller;
+  trust(socket, caller);
+  expect(owned.size).toBe(1);
+  client.destroy();
+  await once(socket, 'close');
+  trust(socket, caller);
+  expect(owned.size).toBe(0);
 });
 
 describe('a request that does not arrive in time', () => {
