@@ -7,12 +7,12 @@ import { isReadOnly } from '../errors/outage.ts';
  * A new connection reaches the new primary, by its name or by a proxy. A connection in use ends when it is released.
  */
 export function leaveStandbys(pools: readonly pg.Pool[]): void {
-  const clients = new Set<pg.PoolClient>();
+  /** The connections that a pool may use again. */
+  const current = new Set<pg.PoolClient>();
   const idle = new Set<pg.PoolClient>();
-  const left = new WeakSet<pg.PoolClient>();
 
   const leave = () => {
-    for (const client of clients) left.add(client);
+    current.clear();
     // A pool removes an idle client that reports an error. A statement would fail with it.
     const reason = new Error('The server of this connection has become read-only.');
     for (const client of [...idle]) client.emit('error', reason);
@@ -20,7 +20,7 @@ export function leaveStandbys(pools: readonly pg.Pool[]): void {
 
   for (const pool of pools) {
     pool.on('connect', (client) => {
-      clients.add(client);
+      current.add(client);
       client.connection.on('errorMessage', (error: pg.DatabaseError) => {
         if (isReadOnly(error)) leave();
       });
@@ -28,11 +28,11 @@ export function leaveStandbys(pools: readonly pg.Pool[]): void {
     pool.on('acquire', (client) => idle.delete(client));
     pool.on('release', (_error, client) => {
       // A pool removes a released client that has ended.
-      if (left.has(client)) client.end();
-      else idle.add(client);
+      if (current.has(client)) idle.add(client);
+      else client.end();
     });
     pool.on('remove', (client) => {
-      clients.delete(client);
+      current.delete(client);
       idle.delete(client);
     });
   }
