@@ -1,7 +1,7 @@
 import type { DeployCheck } from '../deployments/deploy-check.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
-import { DeployInput, deployRequest, namesEachVariableOnce } from './deploy.ts';
+import { deployArguments, deployRequest } from './deploy.ts';
 import { DiagnosticObject } from './shared.ts';
 
 const DeployCheckObject = builder.objectRef<DeployCheck>('DeployCheck').implement({
@@ -40,17 +40,7 @@ builder.queryField('checkDeploy', (t) =>
     type: DeployCheckObject,
     description: `Checks a deploy without deploying. The message and the idempotency key of the input have no effect. ${HIGHEST_PRICE} Requires the scope DEPLOY.`,
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: {
-      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
-      input: t.arg({
-        type: DeployInput,
-        required: true,
-        description: 'Parameters of the deployment.',
-        validate: {
-          refine: [namesEachVariableOnce, { message: 'must name each variable once' }],
-        },
-      }),
-    },
+    args: deployArguments,
     resolve: (_root, { botId, input }, { deployChecks }) =>
       deployChecks.checkDeploy(deployRequest(botId, input)),
   }),

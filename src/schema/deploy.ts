@@ -69,10 +69,21 @@ export const DeployInput = builder.inputType('DeployInput', {
   }),
 });
 
-export function namesEachVariableOnce({ envVars, unsetEnvVars }: typeof DeployInput.$inferInput) {
+function namesEachVariableOnce({ envVars, unsetEnvVars }: typeof DeployInput.$inferInput) {
   const names = [...(envVars ?? []).map(({ name }) => name), ...(unsetEnvVars ?? [])];
   return new Set(names).size === names.length;
 }
+
+/** The arguments of a deploy and of its check. */
+export const deployArguments = builder.args((t) => ({
+  botId: t.id({ required: true, description: 'ID of the bot.' }),
+  input: t.field({
+    type: DeployInput,
+    required: true,
+    description: 'Parameters of the deployment.',
+    validate: { refine: [namesEachVariableOnce, { message: 'must name each variable once' }] },
+  }),
+}));
 
 /** The part of a deploy's arguments that decides on it. */
 export function deployRequest(
@@ -94,17 +105,7 @@ builder.mutationField('deploy', (t) =>
     description:
       'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. Requires the scope DEPLOY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: {
-      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
-      input: t.arg({
-        type: DeployInput,
-        required: true,
-        description: 'Parameters of the deployment.',
-        validate: {
-          refine: [namesEachVariableOnce, { message: 'must name each variable once' }],
-        },
-      }),
-    },
+    args: deployArguments,
     resolve: (_root, { botId, input }, context) =>
       deploy(context, { action: 'DEPLOY', ...deployRequest(botId, input) }, input),
   }),

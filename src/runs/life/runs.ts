@@ -92,6 +92,15 @@ export type StoredEnd = { finishedAt: number } | EndEvent | 'held' | 'lost' | 'd
 /** No repeats: the next piece contains a failed one, and the caller of `end` retries for longer than a request. */
 const CALLER_REPEATS = { repeats: false };
 
+/** What writes runs to the database, and notifies of their changes. */
+export type RunWriterParts = Pick<Database, 'prisma' | 'sql'> & {
+  owner: Pick<Owner, 'id'>;
+  pubsub: PubSub;
+  notify: NotifyOfRun;
+  observer?: Observer;
+  log: Log;
+};
+
 export function createRuns({
   prisma,
   sql,
@@ -100,13 +109,7 @@ export function createRuns({
   notify,
   observer = UNOBSERVED,
   log,
-}: Pick<Database, 'prisma' | 'sql'> & {
-  owner: Pick<Owner, 'id'>;
-  pubsub: PubSub;
-  notify: NotifyOfRun;
-  observer?: Observer;
-  log: Log;
-}): Runs {
+}: RunWriterParts): Runs {
   const begin = createBegin({ prisma, sql, owner, observer, log });
   const resumeAll = createBatch<ResumedColumns & Holder, { cancelRequested: boolean }>(sql, RESUME);
   const appendAll = createBatch<NewPiece & Holder, object>(sql, PROGRESS, CALLER_REPEATS);

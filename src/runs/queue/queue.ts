@@ -1,19 +1,14 @@
-import type { PubSub } from '../../coordination/pubsub.ts';
-import type { Owner } from '../../coordination/worker-lease.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import { toGatewayError } from '../../errors/mask.ts';
 import type { Plan, Prisma, Run } from '../../generated/prisma/client.ts';
 import type { Claim } from '../../idempotency/claim.ts';
-import type { Log } from '../../observability/log.ts';
-import { type Observer, UNOBSERVED } from '../../observability/observer.ts';
-import type { Database } from '../../storage/database.ts';
+import { UNOBSERVED } from '../../observability/observer.ts';
 import { compensateOnUnknown } from '../../storage/persist.ts';
 import { openTransaction } from '../../storage/transaction.ts';
 import type { JsonObject } from '../../text/json.ts';
 import { type BegunRun, createBegin, disown, type NewRun, stillOf } from '../life/begin.ts';
 import { createRunClock, type RunClock } from '../life/run-clock.ts';
-import type { RunOutcome } from '../life/runs.ts';
-import type { NotifyOfRun } from '../record/changes.ts';
+import type { RunOutcome, RunWriterParts } from '../life/runs.ts';
 import { EVENT_COLUMNS, type EventRecord, earlierEvents } from '../record/event-codec.ts';
 import type { RunEvent } from '../record/events.ts';
 import { traceIdOf } from '../trace/trace.ts';
@@ -135,13 +130,7 @@ export function createQueue({
   notify,
   observer = UNOBSERVED,
   log,
-}: Pick<Database, 'prisma' | 'sql'> & {
-  owner: Pick<Owner, 'id'>;
-  pubsub: PubSub;
-  notify: NotifyOfRun;
-  observer?: Observer;
-  log: Log;
-}): Queue {
+}: RunWriterParts): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
 
   const begin = createBegin({ prisma, sql, owner, observer, log });
