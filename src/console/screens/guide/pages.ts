@@ -19,11 +19,7 @@ export const PAGE_SOURCES: PageSource[] = [
     omit: ['Test it', 'Read on', 'Dependencies'],
   },
   { slug: 'console', file: 'docs/console.md', group: 'Start' },
-  {
-    slug: 'tutorial',
-    file: 'docs/language/tutorial.md',
-    group: 'Start',
-  },
+  { slug: 'tutorial', file: 'docs/language/tutorial.md', group: 'Start' },
   {
     slug: 'language',
     file: 'docs/language/reference.md',
