@@ -4,8 +4,16 @@ import { type Environment, readEnvironment } from './environment.ts';
 import { EXIT, Interrupted, Refusal, systemCode } from './errors.ts';
 import { commandHelp, overview } from './line/help.ts';
 import { parseLine } from './line/parse.ts';
-import { createTerminal, type Terminal } from './terminal/terminal.ts';
+import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 import { visibleJson } from './terminal/visible.ts';
+
+type Options = {
+  version: string;
+  /** Aborts when the user presses Ctrl-C. */
+  signal: AbortSignal;
+  /** Default: the streams and variables of this process. */
+  host?: Streams & { env: NodeJS.ProcessEnv };
+};
 
 /**
  * Runs one command line.
@@ -14,10 +22,10 @@ import { visibleJson } from './terminal/visible.ts';
  */
 export async function runLine(
   line: readonly string[],
-  { version, signal }: { version: string; signal: AbortSignal },
+  { version, signal, host = process }: Options,
 ): Promise<number> {
-  const environment = readEnvironment();
-  const terminal = createTerminal(process, environment);
+  const environment = readEnvironment(host.env);
+  const terminal = createTerminal(host, environment);
   try {
     await run(line, { version, signal, terminal, environment });
     await terminal.flush();

@@ -46,9 +46,37 @@ beforeAll(async () => {
   deployments = [await deploy('PRODUCTION', 'One'), await deploy('STAGING', 'Two')];
   const chat = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 'user-1' });
   run = ((await chat.json()) as { run_id: string }).run_id;
+  moveTo(user.home);
   await writeFile(join(user.home, 'good.agent'), agent('prompt "New."'));
   await writeFile(join(user.home, 'bad.agent'), agent(`welcom "${HOSTILE}"`));
 });
+
+/** Changes the directory of this process until the end of the test, or of the file. */
+function moveTo(directory: string) {
+  const before = process.cwd();
+  process.chdir(directory);
+  atTheEnd(() => process.chdir(before));
+}
+
+/** These print nothing that a server sends; they start a local server, or print only text of the command. */
+const LOCAL = [
+  'start',
+  'dev',
+  'doctor',
+  'key reset-operator',
+  'account export',
+  'account import',
+  'completion',
+];
+
+/** These run in a process of their own: they start further processes, or read the templates of the bundle. */
+const BUNDLED = [...LOCAL, 'init'];
+
+/** Runs a command in the current directory. */
+const runHere = (line: string[], stdin: string) =>
+  BUNDLED.some((name) => line.join(' ').startsWith(name))
+    ? user.parley(line, { stdin, cwd: process.cwd() })
+    : user.parleyHere(line, { stdin });
 
 const shown = ({ stdout, stderr }: Outcome) => stdout + stderr;
 
@@ -91,24 +119,13 @@ const linesOf = (): Record<string, string[][]> => ({
   promote: [['promote', deployments[1] ?? '', '--bot', bot, '--yes']],
 });
 
-/** These print nothing that a server sends; they start a local server, or print only text of the command. */
-const LOCAL = [
-  'start',
-  'dev',
-  'doctor',
-  'key reset-operator',
-  'account export',
-  'account import',
-  'completion',
-];
-
 async function runAll(formats: readonly string[][] = [[]]): Promise<string> {
   const outcomes = Object.values(linesOf())
     .flat()
     .flatMap((line) => formats.map((format) => [...line, ...format]))
     .map(async (line) => {
       const stdin = line[0] === 'login' ? tenant.apiKey : `agentlang 5 ${HOSTILE}`;
-      const output = shown(await user.parley(line, { stdin }));
+      const output = shown(await runHere(line, stdin));
       expect(output, line.join(' ')).not.toMatch(HIDDEN);
       expect(output, line.join(' ')).not.toContain('defect');
       return output;
@@ -182,6 +199,7 @@ describe('the words of a command line', () => {
     server.spoil('every string');
     const directory = join(user.home, `of ${HOSTILE}`);
     await mkdir(directory, { recursive: true });
+    moveTo(directory);
     const lines = COMMANDS.filter(({ name }) => !['start', 'dev'].includes(name)).flatMap(
       ({ name, arguments: all, options }) => {
         const words = [...name.split(' '), ...Object.values(all).map(() => `x${HOSTILE}`)];
@@ -197,7 +215,7 @@ describe('the words of a command line', () => {
     lines.push([`unknown${HOSTILE}`], ['bots', `craete${HOSTILE}`], ['help', `unknown${HOSTILE}`]);
     const outputs = await Promise.all(
       lines.map(async (line) => {
-        const output = shown(await user.parley(line, { stdin: 'x', cwd: directory }));
+        const output = shown(await runHere(line, 'x'));
         expect(output, JSON.stringify(line)).not.toMatch(HIDDEN);
         return output;
       }),

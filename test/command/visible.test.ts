@@ -14,8 +14,7 @@ const STYLE = /\p{Cc}\[\d+m/gu;
 function openTerminal({ isTTY }: { isTTY: boolean }) {
   const open = () => Object.assign(new PassThrough(), { isTTY, columns: 80 });
   const [stdin, stdout, stderr] = [open(), open(), open()];
-  const streams = { stdin, stdout, stderr } as unknown as NodeJS.Process;
-  const terminal = createTerminal(streams, { noColor: false });
+  const terminal = createTerminal({ stdin, stdout, stderr }, { noColor: false });
   return {
     ...terminal,
     async received() {

@@ -1,12 +1,20 @@
+import type { Readable, Writable } from 'node:stream';
 import { createFilter, createStyle, type Style } from './style.ts';
+
+/** The streams of a process. Without `isTTY`, a stream is no terminal. */
+export type Streams = {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean };
+};
 
 /**
  * The streams of the process. Only results go to stdout; progress, prompts and errors go to stderr. One filter for each
  * stream makes hidden characters of all texts visible, except in the styles below.
  */
 export type Terminal = {
-  stdin: NodeJS.ReadStream;
-  stderr: NodeJS.WriteStream;
+  stdin: Streams['stdin'];
+  stderr: Streams['stderr'];
   /** Whether a person can answer a prompt: stdin and stderr are terminals. */
   canAsk: boolean;
   /** Colours for stdout, and for stderr. */
@@ -27,7 +35,7 @@ export type Terminal = {
 };
 
 export function createTerminal(
-  { stdin, stdout, stderr }: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>,
+  { stdin, stdout, stderr }: Streams,
   { noColor }: { noColor: boolean },
 ): Terminal {
   const [forStdout, forStderr] = [createFilter(), createFilter()];
