@@ -766,6 +766,7 @@ describe('several replicas', () => {
     await expect.poll(() => begun.length).toBe(1);
     const { ownerId } = await findRun(id);
     await prisma.owner.delete({ where: { id: ownerId ?? '' } });
+    await endDelay(id);
     await expect.poll(() => begun.length).toBe(2);
     expect((await findRun(id)).ownerId).not.toBe(ownerId);
     finish();
