@@ -16,7 +16,7 @@ export type Environment = {
 };
 
 /** Source of `NO_COLOR`: https://no-color.org. Source of `XDG_CONFIG_HOME`: the XDG base directory specification. */
-export function readEnvironment(all: NodeJS.ProcessEnv): Environment {
+export function readEnvironment(all: NodeJS.ProcessEnv = process.env): Environment {
   const text = (name: string) => all[name]?.trim() || undefined;
   const isWindows = process.platform === 'win32';
   return {

@@ -11,8 +11,10 @@ type Options = {
   version: string;
   /** Aborts when the user presses Ctrl-C. */
   signal: AbortSignal;
-  /** Default: the streams and variables of this process. */
-  host?: Streams & { env: NodeJS.ProcessEnv };
+  /** Default: the streams of this process. */
+  streams?: Streams;
+  /** Default: the variables of this process. */
+  variables?: NodeJS.ProcessEnv;
 };
 
 /**
@@ -22,10 +24,10 @@ type Options = {
  */
 export async function runLine(
   line: readonly string[],
-  { version, signal, host = process }: Options,
+  { version, signal, streams = process, variables }: Options,
 ): Promise<number> {
-  const environment = readEnvironment(host.env);
-  const terminal = createTerminal(host, environment);
+  const environment = readEnvironment(variables);
+  const terminal = createTerminal(streams, environment);
   try {
     await run(line, { version, signal, terminal, environment });
     await terminal.flush();

@@ -83,12 +83,12 @@ export async function createUser(variables: Record<string, string> = {}): Promis
       const code = await runLine(line, {
         version: '0.0.0',
         signal: new AbortController().signal,
-        host: {
+        streams: {
           stdin: Readable.from([Buffer.from(stdin)]),
           stdout: stdout.stream,
           stderr: stderr.stream,
-          env: { ...environmentFor(home), ...variables, ...env },
         },
+        variables: { ...environmentFor(home), ...variables, ...env },
       });
       return { code, stdout: stdout.text(), stderr: stderr.text() };
     },
