@@ -3,7 +3,7 @@
 # The packages and the generated files. The build needs development dependencies; the image does not get them.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc prisma.config.ts schema.graphql tsconfig.json vite.config.ts README.md CHANGELOG.md ./
+COPY package.json package-lock.json .npmrc schema.graphql tsconfig.json vite.config.ts README.md CHANGELOG.md ./
 COPY docs ./docs
 COPY prisma ./prisma
 COPY src ./src

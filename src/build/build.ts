@@ -31,7 +31,6 @@ const INPUTS = [
   'package-lock.json',
   'package.json',
   'prisma',
-  'prisma.config.ts',
   'schema.graphql',
   'src',
   'tsconfig.json',
