@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -42,6 +42,18 @@ function oldestNode(): string {
   });
   return found[0] ?? process.execPath;
 }
+
+test('a clone without the development packages is not built, and says how to build it', async () => {
+  const clone = await temporaryDirectory();
+  await cp(join(ROOT, 'src/build'), join(clone, 'src/build'), { recursive: true });
+  const built = run(process.execPath, [join(clone, 'src/build/build.ts')]);
+  await expect(built).rejects.toMatchObject({
+    code: 1,
+    stderr:
+      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev\n',
+  });
+  expect(await readdir(clone)).toEqual(['src']);
+});
 
 describe('the packed tarball', () => {
   test('needs no build after the installation', async () => {

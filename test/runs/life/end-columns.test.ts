@@ -25,6 +25,7 @@ const MEMBERS: Record<keyof EndEntry, true> = {
   events: true,
   eventTimes: true,
   prompt: true,
+  hasProgress: true,
   sessionKey: true,
   leaseId: true,
   turn: true,
