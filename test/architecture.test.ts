@@ -21,7 +21,7 @@ const DOMAINS = [
   'transfer',
 ];
 /** Small tools that every module may import. */
-const TOOLS = ['text', 'async', 'errors', 'observability'];
+const TOOLS = ['text', 'async', 'errors', 'vocabulary', 'observability'];
 /** The modules below the domains. Each may import the modules before it. */
 const GROUND = [...TOOLS, 'model', 'egress', 'storage', 'coordination'];
 /** The modules that put the others together, and the programs that build them. */
@@ -165,9 +165,9 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('lets the console import only the language, the client, the reader of Markdown, lazy values and its own operations', () => {
+  test('lets the console import only the language, the client, the vocabulary, the reader of Markdown, lazy values and its own operations', () => {
     const allowed = (file: string) =>
-      ['console', 'client', 'language'].includes(moduleOf(file)) ||
+      ['console', 'client', 'language', 'vocabulary'].includes(moduleOf(file)) ||
       ['text/markdown.ts', 'async/lazy.ts'].includes(file) ||
       file === 'generated/operations/console.ts';
     expect(violations(({ from, to }) => moduleOf(from) === 'console' && !allowed(to))).toEqual([]);
@@ -193,9 +193,9 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('lets the command import only the client, the language, private files and its own operations', () => {
+  test('lets the command import only the client, the language, the vocabulary, private files and its own operations', () => {
     const allowed = (file: string) =>
-      ['command', 'client', 'language'].includes(moduleOf(file)) ||
+      ['command', 'client', 'language', 'vocabulary'].includes(moduleOf(file)) ||
       file === 'storage/private-file.ts' ||
       file === 'generated/operations/command.ts';
     expect(violations(({ from, to }) => moduleOf(from) === 'command' && !allowed(to))).toEqual([]);
@@ -229,8 +229,8 @@ describe('the architecture', () => {
 
   test.each([
     ['chats', 'chat-wire', []],
-    ['runs', 'run-wire', ['text/characters.ts', 'transport/rest/run-query.ts']],
-    ['deployments', 'deployment-wire', ['language/diagnostic.ts', 'text/characters.ts']],
+    ['runs', 'run-wire', ['transport/rest/run-query.ts', 'vocabulary/names.ts']],
+    ['deployments', 'deployment-wire', ['language/diagnostic.ts', 'vocabulary/names.ts']],
   ])('lets a route of %s contain only a stored document and its mappings', (name, wire, own) => {
     const table = `transport/rest/${name}.ts`;
     const others = importsOf(table).filter(

@@ -6,7 +6,8 @@ import type {
   WindowLimit,
 } from '../coordination/fixed-window-counter.ts';
 import { GatewayError } from '../errors/errors.ts';
-import type { Account, Bot, Plan } from '../generated/prisma/client.ts';
+import type { Account, Bot } from '../generated/prisma/client.ts';
+import { PLANS } from '../vocabulary/plans.ts';
 import { networkOf } from './client-network.ts';
 import type { KeyOrigin } from './key-lookup.ts';
 
@@ -30,13 +31,6 @@ export type Quota = WindowLimit & {
   accountVersion: string | undefined;
   /** The current version of the record named in `versioned`, if known. */
   version: string | undefined;
-};
-
-/** Requests by plan. Each `ENTERPRISE` account has its own limits. */
-export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
-  FREE: { perMinute: 10, perDay: 1_000 },
-  PRO: { perMinute: 60, perDay: 20_000 },
-  BUSINESS: { perMinute: 300, perDay: 200_000 },
 };
 
 /** Requests without a valid key from one address. They have no daily limit. */
@@ -154,9 +148,9 @@ export function rateLimitExceeded({ perMinute, retryAfter }: Quota, cost = 1): G
 
 /** The request limits of an account. */
 export function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLimit {
-  if (plan !== 'ENTERPRISE') return PLAN_LIMITS[plan];
+  if (plan !== 'ENTERPRISE') return PLANS[plan].requests;
   // Every ENTERPRISE account has both limits. Fall back to BUSINESS so that a defect cannot lift them.
-  const { perMinute, perDay } = PLAN_LIMITS.BUSINESS;
+  const { perMinute, perDay } = PLANS.BUSINESS.requests;
   return { perMinute: requestsPerMinute ?? perMinute, perDay: requestsPerDay ?? perDay };
 }
 

@@ -145,7 +145,9 @@ export function createChannelsDomain({
     consumer = startConsumer({ inbox, use, handle, pubsub, log });
     return consumer;
   });
-  lifetime.onStart(() => startPoller({ prisma, owner, use, registration, connector, receive, log }));
+  lifetime.onStart(() =>
+    startPoller({ prisma, owner, use, registration, connector, receive, log }),
+  );
   return {
     telegramWebhook: createWebhook({ prisma, lookUps, registration, receive }),
 

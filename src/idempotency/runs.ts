@@ -84,7 +84,9 @@ export function createIdempotency({
   return {
     async findRun(request, signal) {
       const atMost = { limitMs: REQUEST_LIMIT_MS, signal };
-      for await (const _ of pollOnNotify(pubsub, channelOf(request), signal, { limitMs: MAX_WAIT_MS })) {
+      for await (const _ of pollOnNotify(pubsub, channelOf(request), signal, {
+        limitMs: MAX_WAIT_MS,
+      })) {
         const records = await retry(() => find(request), atMost);
         const found = records.find(({ state }) => state !== 'free');
         if (!found) {

@@ -2,28 +2,28 @@ import { z } from 'zod';
 import { LIMIT_RULE } from '../accounts/accounts.ts';
 import { limitOf, type Quota } from '../accounts/limits.ts';
 import { displayName, text } from '../text/input.ts';
+import { PLANS, type PlanLimits } from '../vocabulary/plans.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
+
+const count = (number: number) => number.toLocaleString('en');
+
+function allowanceOf({ requests, activeRuns, backgroundRuns, queuedRuns }: PlanLimits) {
+  const ofRequests = requests
+    ? `${count(requests.perMinute)} requests a minute and ${count(requests.perDay)} a day.`
+    : 'Request limits set per account.';
+  const background = `${backgroundRuns} active background ${backgroundRuns === 1 ? 'run' : 'runs'}`;
+  const description = `${ofRequests} Allows ${count(activeRuns)} active runs a process, ${background} and ${count(queuedRuns)} queued background runs.`;
+  return { description };
+}
 
 const PlanEnum = builder.enumType('Plan', {
   description: 'Plan of an account. It determines the request and run limits.',
   values: {
-    FREE: {
-      description:
-        '10 requests a minute and 1,000 a day. Allows 10 active runs a process, 1 active background run and 100 queued background runs.',
-    },
-    PRO: {
-      description:
-        '60 requests a minute and 20,000 a day. Allows 50 active runs a process, 4 active background runs and 1,000 queued background runs.',
-    },
-    BUSINESS: {
-      description:
-        '300 requests a minute and 200,000 a day. Allows 200 active runs a process, 8 active background runs and 10,000 queued background runs.',
-    },
-    ENTERPRISE: {
-      description:
-        'Request limits set per account. Allows 1,000 active runs a process, 16 active background runs and 100,000 queued background runs.',
-    },
+    FREE: allowanceOf(PLANS.FREE),
+    PRO: allowanceOf(PLANS.PRO),
+    BUSINESS: allowanceOf(PLANS.BUSINESS),
+    ENTERPRISE: allowanceOf(PLANS.ENTERPRISE),
   } as const,
 });
 

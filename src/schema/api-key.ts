@@ -1,7 +1,6 @@
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { authorizeScope, mayUseBot } from '../accounts/caller.ts';
 import { CREATED_KEYS, coveredInList } from '../accounts/key-lists.ts';
-import { KeyScope } from '../generated/prisma/client.ts';
 import { readLists } from '../storage/lists.ts';
 import {
   botId,
@@ -11,6 +10,7 @@ import {
   MAX_BOTS_OF_KEY,
   MAX_SCOPES,
 } from '../text/input.ts';
+import { SCOPES } from '../vocabulary/scopes.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
@@ -18,27 +18,7 @@ import { spendEntries } from './selection.ts';
 
 export const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'Permission of an API key.',
-  values: {
-    CHAT: {
-      value: KeyScope.CHAT,
-      description:
-        'Send messages and prompts; follow, cancel and rate runs; change memory; delete conversations; create session tokens.',
-    },
-    DEPLOY: { value: KeyScope.DEPLOY, description: 'Deploy definitions and read their source.' },
-    RUNS: {
-      value: KeyScope.RUNS,
-      description:
-        'Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs.',
-    },
-    ADMIN: {
-      value: KeyScope.ADMIN,
-      description: 'Manage the bots and API keys of the account, and read its audit log.',
-    },
-    OPERATOR: {
-      value: KeyScope.OPERATOR,
-      description: 'Create, change, suspend and delete accounts.',
-    },
-  },
+  values: SCOPES,
 });
 
 /**

@@ -1,21 +1,17 @@
 import type { DeploymentDiagnostic } from '../deployments/diagnostics.ts';
+import { CHANNELS } from '../vocabulary/channels.ts';
+import { ENVIRONMENTS } from '../vocabulary/environments.ts';
+import { RUN_KINDS, RUN_STATUSES } from '../vocabulary/runs.ts';
 import { builder } from './builder.ts';
 
 export const EnvironmentEnum = builder.enumType('Environment', {
   description: 'Environment of a bot. Each environment has its own active deployment.',
-  values: {
-    PRODUCTION: { description: 'The environment for end users.' },
-    STAGING: { description: 'The environment for tests.' },
-  } as const,
+  values: ENVIRONMENTS,
 });
 
 export const ChannelEnum = builder.enumType('Channel', {
   description: 'Channel through which users reach a bot.',
-  values: {
-    API: { description: 'The REST and GraphQL APIs.' },
-    WEB: { description: 'The hosted chat page.' },
-    TELEGRAM: { description: 'A Telegram bot.' },
-  } as const,
+  values: CHANNELS,
 });
 
 export const DeploymentStatusEnum = builder.enumType('DeploymentStatus', {
@@ -31,22 +27,12 @@ export const DeploymentStatusEnum = builder.enumType('DeploymentStatus', {
 
 export const RunStatusEnum = builder.enumType('RunStatus', {
   description: 'Status of a run. COMPLETED, FAILED and CANCELLED are final.',
-  values: {
-    QUEUED: { description: 'Waiting for a worker.' },
-    RUNNING: { description: 'A worker is executing the run.' },
-    COMPLETED: { description: 'The run finished successfully.' },
-    FAILED: { description: 'The run finished with an error.' },
-    CANCELLED: { description: 'The run was cancelled. It keeps the text generated so far.' },
-  } as const,
+  values: RUN_STATUSES,
 });
 
 export const RunKindEnum = builder.enumType('RunKind', {
   description: 'Kind of a run.',
-  values: {
-    CHAT: { description: 'A turn of a conversation.' },
-    EXECUTE: { description: 'A single prompt outside any conversation.' },
-    DRAFT: { description: 'A chat with a definition that is not deployed.' },
-  } as const,
+  values: RUN_KINDS,
 });
 
 const SeverityEnum = builder.enumType('Severity', {

@@ -98,7 +98,9 @@ export function createTickets({
     async waitForTurn(ticket, signal) {
       const { sessionKey, leaseId } = ticket;
       try {
-        for await (const _ of pollOnNotify(pubsub, channelOf(sessionKey), signal, { limitMs: maxWaitMs })) {
+        for await (const _ of pollOnNotify(pubsub, channelOf(sessionKey), signal, {
+          limitMs: maxWaitMs,
+        })) {
           const [found] = await compensateOnUnknown(
             acquire(ticket),
             () => releaseTurn(prisma, { id: sessionKey, leaseId }),

@@ -18,13 +18,3 @@ const HIDDEN = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\t\n]]/gv;
 export function toPrintable(text: string): string {
   return text.replaceAll(HIDDEN, '\uFFFD');
 }
-
-/** Converts a GraphQL enum value to its REST form. Unlike the built-in method, it keeps the literal types. */
-export function toLowerCase<Name extends string>(name: Name): Lowercase<Name> {
-  return name.toLowerCase() as Lowercase<Name>;
-}
-
-/** Converts a REST enum value to its GraphQL form. */
-export function toUpperCase<Name extends string>(name: Name): Uppercase<Name> {
-  return name.toUpperCase() as Uppercase<Name>;
-}

@@ -1,7 +1,8 @@
 import type { Caller } from '../accounts/caller.ts';
-import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Context } from '../schema/context.ts';
+import { PLANS } from '../vocabulary/plans.ts';
 
 /**
  * Reserves one of the stream slots that the caller's account has in this process.
@@ -15,7 +16,7 @@ export function createStreamLimit(): AcquireStream {
   const acquireSlot = createConcurrencyLimit(
     (max) => `This account has ${max} open streams, the limit of its plan. Close one of them.`,
   );
-  return ({ account: { id, plan } }) => acquireSlot(id, CONCURRENCY_LIMITS[plan].streams);
+  return ({ account: { id, plan } }) => acquireSlot(id, PLANS[plan].streams);
 }
 
 /** One client's read of a subscription or an event stream. It never outlives its API key. */

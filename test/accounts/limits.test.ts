@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { ADDRESS_LIMIT, createLimits, PLAN_LIMITS } from '../../src/accounts/limits.ts';
+import { ADDRESS_LIMIT, createLimits } from '../../src/accounts/limits.ts';
 import {
   createMemoryCounter,
   createSharedCounter,
@@ -7,6 +7,7 @@ import {
 } from '../../src/coordination/fixed-window-counter.ts';
 import type { Account, Plan } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/text/ids.ts';
+import { PLANS, type PlanLimits } from '../../src/vocabulary/plans.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12) / 1_000;
@@ -45,11 +46,13 @@ const enterprise = (requestsPerMinute: number, requestsPerDay: number) =>
 
 describe('plans', () => {
   test('have the documented requests a minute and a day', () => {
-    expect(PLAN_LIMITS).toEqual({
-      FREE: { perMinute: 10, perDay: 1_000 },
-      PRO: { perMinute: 60, perDay: 20_000 },
-      BUSINESS: { perMinute: 300, perDay: 200_000 },
-    });
+    const requests = Object.values<PlanLimits>(PLANS).map((plan) => plan.requests);
+    expect(requests).toEqual([
+      { perMinute: 10, perDay: 1_000 },
+      { perMinute: 60, perDay: 20_000 },
+      { perMinute: 300, perDay: 200_000 },
+      undefined,
+    ]);
   });
 
   test.each([

@@ -1,13 +1,13 @@
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { CONCURRENCY_LIMITS } from '../../src/accounts/concurrency-limit.ts';
+import { PLANS, type PlanLimits } from '../../src/vocabulary/plans.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 describe('an account', () => {
   let app: TestApp;
   let tenant: Tenant;
-  const { ENTERPRISE: limits } = CONCURRENCY_LIMITS;
+  const limits: PlanLimits = PLANS.ENTERPRISE;
   const { streams } = limits;
   beforeAll(async () => {
     app = await startApp();

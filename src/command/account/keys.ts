@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { CreateKey, KeyList, RevokeKey, Viewer } from '../../generated/operations/command.ts';
 import { createPrivateFile } from '../../storage/private-file.ts';
+import { toUpperCase } from '../../vocabulary/names.ts';
+import { SCOPE_NAMES, type Scope } from '../../vocabulary/scopes.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode, UsageError } from '../errors.ts';
 import { connect } from '../server/connection.ts';
@@ -8,7 +10,6 @@ import { openPrompts } from '../terminal/prompts.ts';
 import { textTable } from '../terminal/text-table.ts';
 import { localTime } from '../terminal/units.ts';
 import { expiryOf } from './expiry.ts';
-import { SCOPES, type Scope } from './scopes.ts';
 
 /** Lists the keys of the account. Secrets are never listed. */
 export async function listKeys(context: Context): Promise<void> {
@@ -134,20 +135,11 @@ function lostSecret(id: string, path: string, cause: unknown): Refusal {
   return new Refusal(`${reason} Revoke the key: parley keys revoke ${id}`, { cause });
 }
 
-function scopeOf(text: string): Uppercase<Scope> {
-  const scope = SCOPES.find((one) => one === text);
+function scopeOf(text: string): Scope {
+  const scope = SCOPE_NAMES.find((one) => one === text);
   if (scope === undefined) throw new UsageError(`There is no scope "${text}".`);
-  return upperCase(scope);
+  return toUpperCase(scope);
 }
-
-const UPPER: Record<Scope, Uppercase<Scope>> = {
-  chat: 'CHAT',
-  deploy: 'DEPLOY',
-  runs: 'RUNS',
-  admin: 'ADMIN',
-  operator: 'OPERATOR',
-};
-const upperCase = (scope: Scope) => UPPER[scope];
 
 /** Revokes a key for ever. Revoking the key in use asks first, or needs `yes`. */
 export async function revokeKey(id: string, { yes }: { yes: boolean }, context: Context) {

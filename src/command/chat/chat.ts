@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
 import type { Context } from '../context.ts';
-import type { BotEnvironment } from '../deployments/environments.ts';
 import { UsageError } from '../errors.ts';
 import { connect } from '../server/connection.ts';
 import { converse } from './conversation.ts';
@@ -9,7 +9,7 @@ import { printReply } from './reply.ts';
 
 export type ChatOptions = {
   bot: string | undefined;
-  environment: BotEnvironment | undefined;
+  environment: EnvironmentName | undefined;
   session: string | undefined;
   message: string | undefined;
   /** Whether to print the reply only when it is whole. */
@@ -37,7 +37,7 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
   await converse(botId, base, connection, context);
 }
 
-type Message = { message: string; sessionId: string; environment: BotEnvironment | undefined };
+type Message = { message: string; sessionId: string; environment: EnvironmentName | undefined };
 
 async function sendOne(
   botId: string,

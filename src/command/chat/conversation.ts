@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { type ChatReply, RateLimitError, type ReplyStream, RunError } from '../../client/index.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
 import type { Context } from '../context.ts';
-import type { BotEnvironment } from '../deployments/environments.ts';
 import { Interrupted } from '../errors.ts';
 import { describeError } from '../failure.ts';
 import type { Connection } from '../server/connection.ts';
@@ -16,7 +16,7 @@ const PROMPT = '> ';
  */
 export async function converse(
   botId: string,
-  base: { sessionId: string; environment: BotEnvironment | undefined },
+  base: { sessionId: string; environment: EnvironmentName | undefined },
   { parley, forBot }: Connection,
   context: Context,
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
 import type { Context } from '../context.ts';
 import { STDIN } from '../definitions/source-file.ts';
-import type { BotEnvironment } from '../deployments/environments.ts';
 import { UsageError } from '../errors.ts';
 import { connect } from '../server/connection.ts';
 import { printReply } from './reply.ts';
 
 export type ExecuteOptions = {
   bot: string | undefined;
-  environment: BotEnvironment | undefined;
+  environment: EnvironmentName | undefined;
   prompt: string | undefined;
   background: boolean;
   whole: boolean;

@@ -1,4 +1,4 @@
-import { SCOPES } from '../account/scopes.ts';
+import { SCOPE_NAMES } from '../../vocabulary/scopes.ts';
 import { type Command, command } from '../line/definition.ts';
 import { YES } from './options.ts';
 
@@ -160,7 +160,7 @@ export const ACCOUNT: readonly Command[] = [
     options: {
       scope: {
         value: 'SCOPE',
-        choices: SCOPES,
+        choices: SCOPE_NAMES,
         multiple: true,
         description: 'Scopes of the key. Defaults to chat.',
       },

@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, command, type Input } from '../line/definition.ts';
 import { BOT, ENV, WHOLE } from './options.ts';
@@ -48,7 +48,7 @@ export const CONVERSATIONS: readonly Command[] = [
       const { chat } = await import('../chat/chat.ts');
       const options = {
         bot: botOf(input),
-        environment: input.choice('env', ENVIRONMENTS),
+        environment: input.choice('env', ENVIRONMENT_NAMES),
         session: input.text('session'),
         message: input.text('message'),
         whole: input.flag('no-stream'),
@@ -86,7 +86,7 @@ export const CONVERSATIONS: readonly Command[] = [
       const { execute } = await import('../chat/execute.ts');
       const options = {
         bot: botOf(input),
-        environment: input.choice('env', ENVIRONMENTS),
+        environment: input.choice('env', ENVIRONMENT_NAMES),
         prompt: input.text('prompt'),
         background: input.flag('background'),
         whole: input.flag('no-stream'),

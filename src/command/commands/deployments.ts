@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { type Command, command } from '../line/definition.ts';
 import { BOT, ENV, LIMIT, limitOf, MESSAGE, VAR, VARS, YES } from './options.ts';
 
@@ -44,7 +44,7 @@ export const DEPLOYMENTS: readonly Command[] = [
         input.required('file'),
         {
           bot: input.text('bot'),
-          environment: input.choice('env', ENVIRONMENTS) ?? 'production',
+          environment: input.choice('env', ENVIRONMENT_NAMES) ?? 'production',
           message: input.text('message'),
           vars: input.texts('var'),
           varsFile: input.text('vars'),
@@ -68,7 +68,7 @@ export const DEPLOYMENTS: readonly Command[] = [
     ],
     async run(input, context) {
       const { listDeployments } = await import('../deployments/list.ts');
-      const environment = input.choice('env', ENVIRONMENTS);
+      const environment = input.choice('env', ENVIRONMENT_NAMES);
       const limit = limitOf(input.text('limit'));
       await listDeployments({ bot: input.text('bot'), environment, limit }, context);
     },
@@ -93,7 +93,7 @@ export const DEPLOYMENTS: readonly Command[] = [
       const { rollback } = await import('../deployments/rollback.ts');
       const options = {
         bot: input.text('bot'),
-        environment: input.choice('env', ENVIRONMENTS) ?? ('production' as const),
+        environment: input.choice('env', ENVIRONMENT_NAMES) ?? ('production' as const),
         message: input.text('message'),
         yes: input.flag('yes'),
       };

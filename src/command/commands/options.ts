@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { UsageError } from '../errors.ts';
 import type { Option } from '../line/definition.ts';
 
@@ -12,7 +12,7 @@ export const BOT = {
 export const ENV = {
   value: 'NAME',
   short: 'e',
-  choices: ENVIRONMENTS,
+  choices: ENVIRONMENT_NAMES,
   description: 'The environment of the bot.',
 } as const satisfies Option;
 

@@ -1,7 +1,8 @@
-import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
+import { LISTED_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, command } from '../line/definition.ts';
-import { CHANNELS, KINDS, STATUSES } from '../runs/filters.ts';
 import { BOT, ENV, LIMIT, limitOf } from './options.ts';
 
 const RUN_ID = { placeholder: 'ID', required: true, description: 'The ID of the run.' } as const;
@@ -20,10 +21,22 @@ export const RUNS: readonly Command[] = [
     options: {
       bot: BOT,
       env: ENV,
-      status: { value: 'STATUS', choices: STATUSES, description: 'Only runs with this status.' },
+      status: {
+        value: 'STATUS',
+        choices: RUN_STATUS_NAMES,
+        description: 'Only runs with this status.',
+      },
       user: { value: 'ID', description: 'Only runs of this session.' },
-      channel: { value: 'NAME', choices: CHANNELS, description: 'Only runs from this channel.' },
-      kind: { value: 'KIND', choices: KINDS, description: 'Only chats, or only prompts.' },
+      channel: {
+        value: 'NAME',
+        choices: CHANNEL_NAMES,
+        description: 'Only runs from this channel.',
+      },
+      kind: {
+        value: 'KIND',
+        choices: LISTED_KIND_NAMES,
+        description: 'Only chats, or only prompts.',
+      },
       date: { value: 'DAY', description: 'Only runs of this day of UTC, such as 2026-11-21.' },
       limit: LIMIT,
       follow: { short: 'f', description: 'Keep printing runs as they begin and end.' },
@@ -39,10 +52,10 @@ export const RUNS: readonly Command[] = [
         limit: limitOf(input.text('limit')),
         filter: {
           user: input.text('user'),
-          status: input.choice('status', STATUSES),
-          channel: input.choice('channel', CHANNELS),
-          kind: input.choice('kind', KINDS),
-          environment: input.choice('env', ENVIRONMENTS),
+          status: input.choice('status', RUN_STATUS_NAMES),
+          channel: input.choice('channel', CHANNEL_NAMES),
+          kind: input.choice('kind', LISTED_KIND_NAMES),
+          environment: input.choice('env', ENVIRONMENT_NAMES),
           date: dayOf(input.text('date')),
         },
       };

@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, command } from '../line/definition.ts';
 import { ENV, VAR, VARS, YES } from './options.ts';
@@ -73,7 +73,7 @@ export const SERVER: readonly Command[] = [
     ],
     async run(input, context) {
       const bot = input.text('bot');
-      const environment = input.choice('env', ENVIRONMENTS);
+      const environment = input.choice('env', ENVIRONMENT_NAMES);
       if (bot !== undefined) {
         const { testModel } = await import('../deployments/test-model.ts');
         return testModel(bot, environment ?? 'production', context);

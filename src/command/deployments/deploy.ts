@@ -1,19 +1,20 @@
 import { DeployError } from '../../client/index.ts';
 import { ActiveDeployment } from '../../generated/operations/command.ts';
 import { readDefinition } from '../../language/read.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
+import { toUpperCase } from '../../vocabulary/names.ts';
 import type { Context } from '../context.ts';
 import { codeFrames, type Problem } from '../definitions/code-frame.ts';
 import { readSourceFile, type SourceFile, STDIN } from '../definitions/source-file.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { type Connection, connect } from '../server/connection.ts';
 import { assertCanConfirm, confirmChange } from './confirm-change.ts';
-import { type BotEnvironment, GRAPHQL_ENVIRONMENT } from './environments.ts';
 import { printOutcome, readOutcome } from './outcome.ts';
 import { readVariables, type VariableOptions } from './variables.ts';
 
 export type DeployOptions = VariableOptions & {
   bot: string | undefined;
-  environment: BotEnvironment;
+  environment: EnvironmentName;
   message: string | undefined;
   yes: boolean;
   /** Names of variables to remove. */
@@ -55,11 +56,11 @@ async function assertValid(source: SourceFile, context: Context): Promise<void> 
 
 export async function readActive(
   botId: string,
-  environment: BotEnvironment,
+  environment: EnvironmentName,
   { graphql, forBot }: Connection,
   { signal }: Context,
 ) {
-  const variables = { botId, environment: GRAPHQL_ENVIRONMENT[environment] };
+  const variables = { botId, environment: toUpperCase(environment) };
   const { bot } = await forBot(botId, () => graphql.run(ActiveDeployment, variables, signal));
   return bot?.activeDeployment ?? undefined;
 }

@@ -1,13 +1,13 @@
 import type { Deployment } from '../../client/index.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
 import { textTable } from '../terminal/text-table.ts';
 import { localTime } from '../terminal/units.ts';
-import type { BotEnvironment } from './environments.ts';
 
 type ListOptions = {
   bot: string | undefined;
-  environment: BotEnvironment | undefined;
+  environment: EnvironmentName | undefined;
   limit: number;
 };
 

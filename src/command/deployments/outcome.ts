@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeploymentState } from '../../generated/operations/command.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
 import type { Context } from '../context.ts';
 import { codeFrames, type Problem } from '../definitions/code-frame.ts';
 import { Refusal } from '../errors.ts';
 import type { Connection } from '../server/connection.ts';
-import type { BotEnvironment } from './environments.ts';
 
 /** How often the state of a pending deployment is read, and for how long. Parley connects channels within 60 s. */
 const POLL_MS = 1_000;
@@ -13,7 +13,7 @@ const PENDING_LIMIT_MS = 90_000;
 export type Outcome = {
   deploymentId: string;
   botId: string;
-  environment: BotEnvironment;
+  environment: EnvironmentName;
   status: 'deployed' | 'failed' | 'pending';
   channels: string[];
   diagnostics: Problem[];

@@ -1,4 +1,6 @@
 import { DeploymentSource } from '../../generated/operations/command.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
 import type { Context } from '../context.ts';
 import { Refusal, UsageError } from '../errors.ts';
 import { type Connection, connect } from '../server/connection.ts';
@@ -6,13 +8,12 @@ import { openPrompts } from '../terminal/prompts.ts';
 import { localTime } from '../terminal/units.ts';
 import { assertCanConfirm, confirmChange } from './confirm-change.ts';
 import { readActive } from './deploy.ts';
-import type { BotEnvironment } from './environments.ts';
 import { printOutcome, readOutcome } from './outcome.ts';
 
 type RollbackOptions = {
   bot: string | undefined;
   /** The environment of the list that is offered without an ID. */
-  environment: BotEnvironment;
+  environment: EnvironmentName;
   message: string | undefined;
   yes: boolean;
 };
@@ -56,7 +57,7 @@ export async function rollback(
 
 async function choose(
   botId: string,
-  environment: BotEnvironment,
+  environment: EnvironmentName,
   { parley, forBot }: Connection,
   { terminal }: Context,
 ): Promise<string> {
@@ -82,7 +83,7 @@ export async function readTarget(
   botId: string,
   { graphql }: Connection,
   { signal }: Context,
-): Promise<{ source: string; environment: BotEnvironment }> {
+): Promise<{ source: string; environment: EnvironmentName }> {
   const { node } = await graphql.run(DeploymentSource, { id }, signal);
   if (!node || !('source' in node) || node.bot.id !== botId)
     throw new Refusal(
@@ -90,6 +91,6 @@ export async function readTarget(
     );
   return {
     source: node.source,
-    environment: node.environment === 'STAGING' ? 'staging' : 'production',
+    environment: toLowerCase(node.environment),
   };
 }

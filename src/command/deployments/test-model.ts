@@ -1,10 +1,11 @@
 import { TestModel, type TestModelMutation } from '../../generated/operations/command.ts';
+import type { EnvironmentName } from '../../vocabulary/environments.ts';
+import { toUpperCase } from '../../vocabulary/names.ts';
 import { type Check, printChecks } from '../checks.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { connect } from '../server/connection.ts';
 import { oneLine } from '../terminal/text-table.ts';
-import { type BotEnvironment, GRAPHQL_ENVIRONMENT } from './environments.ts';
 
 type ModelCheck = NonNullable<TestModelMutation['testModel']>['checks'][number];
 
@@ -22,11 +23,11 @@ const NAMES: Record<ModelCheck['name'], string> = {
 /** Lets the server test the model of a bot's active deployment, and prints what works. */
 export async function testModel(
   botId: string,
-  environment: BotEnvironment,
+  environment: EnvironmentName,
   context: Context,
 ): Promise<void> {
   const { graphql, forBot } = await connect(context);
-  const variables = { botId, environment: GRAPHQL_ENVIRONMENT[environment] };
+  const variables = { botId, environment: toUpperCase(environment) };
   const { testModel: test } = await forBot(botId, () =>
     graphql.run(TestModel, variables, context.signal),
   );

@@ -1,15 +1,11 @@
-/** The values of the filters of `parley runs`. */
-export const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
-export const CHANNELS = ['api', 'web', 'telegram'] as const;
-export const KINDS = ['chat', 'execute'] as const;
+import type { Run } from '../../client/index.ts';
 
-export type RunStatus = (typeof STATUSES)[number];
-
+/** The filters of `parley runs`. */
 export type RunFilter = {
   user?: string | undefined;
-  status?: RunStatus | undefined;
-  channel?: (typeof CHANNELS)[number] | undefined;
-  kind?: (typeof KINDS)[number] | undefined;
-  environment?: 'production' | 'staging' | undefined;
+  status?: Run['status'] | undefined;
+  channel?: Run['channel'] | undefined;
+  kind?: Exclude<Run['kind'], 'draft'> | undefined;
+  environment?: Run['environment'] | undefined;
   date?: string | undefined;
 };

@@ -3,9 +3,10 @@ import { ConnectionError } from '../../client/index.ts';
 import { waitToRetry } from '../../client/retry.ts';
 import { readStream } from '../../client/stream-reader.ts';
 import { FollowRuns, type FollowRunsSubscription } from '../../generated/operations/command.ts';
+import { toLowerCase, toUpperCase } from '../../vocabulary/names.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
-import { type RunFilter, STATUSES } from './filters.ts';
+import type { RunFilter } from './filters.ts';
 import type { ListOptions } from './list.ts';
 import { type ListedRun, runLine } from './run-table.ts';
 
@@ -77,21 +78,19 @@ function fromGraphQL({ id, status, kind, channel, ...rest }: FollowRunsSubscript
   return listed({
     ...rest,
     runId: id,
-    status: STATUSES.find((one) => one === status.toLowerCase()) ?? 'running',
-    kind: kind.toLowerCase(),
-    channel: channel.toLowerCase(),
+    status: toLowerCase(status),
+    kind: toLowerCase(kind),
+    channel: toLowerCase(channel),
   });
 }
-
-const upper = <Value extends string>(value: Value) => value.toUpperCase() as Uppercase<Value>;
 
 function graphqlFilter({ user, status, channel, kind, environment, date }: RunFilter) {
   return {
     ...(user !== undefined && { user }),
     ...(date !== undefined && { date }),
-    ...(status && { status: [upper(status)] }),
-    ...(channel && { channel: [upper(channel)] }),
-    ...(kind && { kind: upper(kind) }),
-    ...(environment && { environment: upper(environment) }),
+    ...(status && { status: [toUpperCase(status)] }),
+    ...(channel && { channel: [toUpperCase(channel)] }),
+    ...(kind && { kind: toUpperCase(kind) }),
+    ...(environment && { environment: toUpperCase(environment) }),
   };
 }

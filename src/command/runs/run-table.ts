@@ -1,12 +1,12 @@
+import type { RunStatusName } from '../../vocabulary/runs.ts';
 import type { Style } from '../terminal/style.ts';
 import { type Column, cut, oneLine, textTable, widthOf } from '../terminal/text-table.ts';
 import { duration, localTime } from '../terminal/units.ts';
-import type { RunStatus } from './filters.ts';
 
 /** A run in a list. */
 export type ListedRun = {
   runId: string;
-  status: RunStatus;
+  status: RunStatusName;
   kind: string;
   channel: string;
   sessionId: string | null;

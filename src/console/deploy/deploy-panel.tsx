@@ -1,6 +1,8 @@
 import type { Environment } from '../../generated/operations/console.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
 import { plannedChanges } from '../diff/variables.ts';
+import { ENVIRONMENT_OPTIONS } from '../frame/environments.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -8,7 +10,6 @@ import { Failed, Refused, Skeleton } from '../parts/state.tsx';
 import { detailFor } from '../server/problem.ts';
 import { lacks, useScope } from '../server/viewer.ts';
 import './deploy.css';
-import { ENVIRONMENT_OPTIONS, ENVIRONMENTS } from '../frame/environment.ts';
 import { DeployConfirmation } from './deploy-confirmation.tsx';
 import { Findings } from './findings.tsx';
 import { Outcome } from './outcome.tsx';
@@ -42,7 +43,7 @@ export function DeployPanel(props: DeployPanelProps) {
   const form = useDeployForm(props);
   const { reading, result } = form;
   const { bot, problem, retry } = reading;
-  const place = ENVIRONMENTS[environment];
+  const place = toLowerCase(environment);
   if (!isShown) return null;
   return (
     <section className="deploy" aria-label="Deploy" aria-busy={form.isChecking}>

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { DeploymentState } from '../../generated/operations/console.ts';
-import { ENVIRONMENTS } from '../frame/environment.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
+import { environmentQuery } from '../frame/environments.ts';
 import { Badge } from '../parts/badge.tsx';
 import { useServerQuery } from '../server/operations.ts';
 import { Findings } from './findings.tsx';
@@ -25,8 +26,8 @@ export function Outcome({
   const outcome = useOutcome(botId, first);
   const { id, status, environment, channels, diagnostics, previous } = outcome;
   const name = versionName(outcome);
-  const place = ENVIRONMENTS[environment];
-  const query = environment === 'STAGING' ? '?environment=staging' : '';
+  const place = toLowerCase(environment);
+  const query = environmentQuery(environment);
   return (
     <section className={`outcome outcome-${status.toLowerCase()}`} aria-label="Outcome">
       <div role="status">

@@ -1,6 +1,6 @@
 import { useDeferredValue, useState } from 'react';
 import type { Environment } from '../../generated/operations/console.ts';
-import { ENVIRONMENTS } from '../frame/environment.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
 import { toast } from '../parts/toast.tsx';
 import { useScope } from '../server/viewer.ts';
 import { type DeployOutcome, useDeploy } from './use-deploy.ts';
@@ -68,7 +68,7 @@ export function useDeployForm({
     know(outcome.id);
     setDraft(NO_VARIABLES);
     setMessage('');
-    toast(`Deployed ${versionName(outcome)} to ${ENVIRONMENTS[environment]}.`);
+    toast(`Deployed ${versionName(outcome)} to ${toLowerCase(environment)}.`);
     onDeployed?.(outcome);
   };
 

@@ -1,6 +1,6 @@
-import type { Persisted } from '../server/persisted.ts';
 import { ChatProblem } from '../server/chat-problem.ts';
 import type { Access } from '../server/event-request.ts';
+import type { Persisted } from '../server/persisted.ts';
 import { isSessionEnd, type Problem, problemFrom } from '../server/problem.ts';
 import type { Embedding } from './embedding.ts';
 import { createStoredConversation, type StoredConversation } from './stored-conversation.ts';

@@ -7,8 +7,8 @@ import type {
   RunKind,
   RunStatus,
 } from '../../generated/operations/console.ts';
+import { ENVIRONMENTS } from '../../vocabulary/environments.ts';
 import { isSessionId } from '../chat/session-id.ts';
-import { ENVIRONMENTS } from '../frame/environment.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
 import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
 

@@ -1,11 +1,11 @@
 import type { EventSource } from '../../client/event-stream.ts';
 import { readResults } from '../../client/graphql-events.ts';
 import { readStream } from '../../client/stream-reader.ts';
-import type { Persisted } from './persisted.ts';
 import { ChatProblem, chatProblem } from './chat-problem.ts';
 import { noteHere } from './connection.ts';
 import { type Reading, recover, requestEvents } from './event-request.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
+import type { Persisted } from './persisted.ts';
 import { isSessionEnd, type Problem, problemIn } from './problem.ts';
 import { noteSessionEnd } from './session.ts';
 

@@ -5,10 +5,10 @@ import {
   type ChatSubscriptionVariables,
   FollowRun,
 } from '../../generated/operations/console.ts';
-import type { Persisted } from './persisted.ts';
 import type { ChatEvent } from './chat-event.ts';
 import type { Reading } from './event-request.ts';
 import { subscribe } from './follow.ts';
+import type { Persisted } from './persisted.ts';
 import { readRun } from './run-stream.ts';
 
 /** Sends a message and reads the events of its run. @throws ChatProblem */

@@ -1,8 +1,9 @@
-import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import { startDeadline } from '../../async/deadline.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import type { OnDisconnect, Plan } from '../../generated/prisma/client.ts';
+import { PLANS } from '../../vocabulary/plans.ts';
 import { createEventLog, type EventLog, type RunEvent } from '../record/events.ts';
 import { READ_CHANNEL, runChannel } from '../record/run-channel.ts';
 
@@ -129,7 +130,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
     acquireSlot(account) {
       if (draining) throw stopping();
       const release = account
-        ? concurrencyLimit(account.accountId, CONCURRENCY_LIMITS[account.plan].activeRuns)
+        ? concurrencyLimit(account.accountId, PLANS[account.plan].activeRuns)
         : () => {};
       const controller = new AbortController();
       const { signal } = controller;

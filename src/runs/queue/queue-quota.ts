@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
 import { GatewayError } from '../../errors/errors.ts';
 import type { Plan, PrismaClient } from '../../generated/prisma/client.ts';
+import { PLANS } from '../../vocabulary/plans.ts';
 
 /** How long the count of an account's queued runs is cached, so that a long queue is not counted for each new run. */
 const COUNTED_FOR_MS = 1_000;
@@ -28,7 +28,7 @@ export function createQueueQuota({ prisma }: { prisma: PrismaClient }) {
      * @returns a function that releases the place.
      */
     async reserve(accountId: string, plan: Plan) {
-      const max = CONCURRENCY_LIMITS[plan].queuedRuns;
+      const max = PLANS[plan].queuedRuns;
       const count = await counts.fetch(accountId);
       if (count && count.queued >= max) {
         const message = `This account has ${max} background runs waiting, the limit of its plan. Try again when one begins.`;

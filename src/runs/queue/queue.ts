@@ -26,7 +26,10 @@ export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onD
 };
 
 /** The columns that the end of a run sets. Its error has columns of other names. */
-type OutcomeColumn = Exclude<keyof RunOutcome, 'error' | 'events' | 'eventTimes' | 'hasProgress' | 'prompt'>;
+type OutcomeColumn = Exclude<
+  keyof RunOutcome,
+  'error' | 'events' | 'eventTimes' | 'hasProgress' | 'prompt'
+>;
 
 /** The fields of a run as they were when it was enqueued. Its current state does not change them. */
 export function asQueued({ traceparent }: { traceparent: unknown }) {

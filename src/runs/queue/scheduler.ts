@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
 import { type Plan, Prisma } from '../../generated/prisma/client.ts';
+import { PLANS } from '../../vocabulary/plans.ts';
 
 /** The limits of the process that takes runs. */
 export type TakeOptions = {
@@ -94,7 +94,7 @@ export function createScheduler(): Scheduler {
       const taken: Taken[] = [];
 
       const isFull = ({ accountId, plan }: Account) =>
-        (counts.get(accountId) ?? 0) >= CONCURRENCY_LIMITS[plan].backgroundRuns ||
+        (counts.get(accountId) ?? 0) >= PLANS[plan].backgroundRuns ||
         (here.get(accountId) ?? 0) >= free - taken.length;
 
       const add = (run: Taken) => {

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../accounts/caller.ts';
-import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
 import { createSemaphore } from '../../async/semaphore.ts';
 import { POINT_BYTES } from '../../schema/admission/weight.ts';
+import { PLANS } from '../../vocabulary/plans.ts';
 
 /** Accounts whose use of the last second is remembered. */
 const MAX_ACCOUNTS = 10_000;
@@ -42,7 +42,7 @@ export function createEventAllowance({
   const accounts = new LRUCache<string, { left: number; at: number }>({ max: MAX_ACCOUNTS });
 
   const stateOf = ({ account: { id, plan } }: Caller) => {
-    const perSecond = CONCURRENCY_LIMITS[plan].eventPoints;
+    const perSecond = PLANS[plan].eventPoints;
     const at = now();
     const known = accounts.get(id) ?? { left: perSecond, at };
     const refilled = known.left + ((at - known.at) / 1_000) * perSecond;

@@ -7,6 +7,8 @@ import {
   MAX_ENV_VARS,
 } from '../../text/input.ts';
 import { ofObject } from '../../text/json.ts';
+import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { errorReply, nextCursor } from './replies.ts';
 import {
   botParams,
@@ -116,7 +118,7 @@ const deploymentFacts = {
     examples: ['2026-11-20T12:00:00.000Z'],
   }),
   channels: z
-    .array(z.enum(['api', 'web', 'telegram']))
+    .array(z.enum(CHANNEL_NAMES))
     .meta({ description: 'Channels connected to the deployment.', examples: [['web']] }),
   parse_errors: z.array(z.string()).meta({
     description: 'Every error in the source, with its line and column. Empty on success.',
@@ -175,7 +177,7 @@ export const deploymentsReply = z
           .object({
             ...deploymentFacts,
             environment: z
-              .enum(['production', 'staging'])
+              .enum(ENVIRONMENT_NAMES)
               .meta({ description: 'Environment of the deployment.' }),
             message: z
               .string()

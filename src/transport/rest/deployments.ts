@@ -6,7 +6,7 @@ import {
   Rollback,
 } from '../../generated/operations/rest.ts';
 import { formatDiagnostic } from '../../language/diagnostic.ts';
-import { toLowerCase } from '../../text/characters.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
 import {
   deployBody,
   deployHeaders,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { MAX_INT } from '../../storage/int.ts';
 import { utcDay } from '../../text/input.ts';
+import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { LISTED_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
 import {
   botParams,
   conversation,
@@ -61,13 +63,13 @@ export const runsQuery = listQuery({
       'Returns only runs of this user, identified by the session ID of 1 to 256 visible characters.',
     examples: ['user-1'],
   }),
-  status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({
+  status: oneOf(...RUN_STATUS_NAMES).meta({
     description: 'Returns only runs with this status.',
   }),
-  channel: oneOf('api', 'web', 'telegram').meta({
+  channel: oneOf(...CHANNEL_NAMES).meta({
     description: 'Returns only runs from this channel.',
   }),
-  kind: oneOf('chat', 'execute').meta({
+  kind: oneOf(...LISTED_KIND_NAMES).meta({
     description: 'Returns only runs of this kind.',
   }),
   environment: environment.meta({ description: 'Returns only runs in this environment.' }),

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
+import { RUN_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
 import { nextCursor } from './replies.ts';
 import { exampleId } from './wire.ts';
 
@@ -79,17 +82,17 @@ export const runReply = z
         examples: [exampleId('dep')],
       }),
     environment: z
-      .enum(['production', 'staging'])
+      .enum(ENVIRONMENT_NAMES)
       .meta({ description: 'Environment in which the run was requested.' }),
-    kind: z.enum(['chat', 'execute', 'draft']).meta({
+    kind: z.enum(RUN_KIND_NAMES).meta({
       description:
         'Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt, `draft` a chat with a definition that is not deployed. Lists hold no drafts.',
     }),
     status: z
-      .enum(['queued', 'running', 'completed', 'failed', 'cancelled'])
+      .enum(RUN_STATUS_NAMES)
       .meta({ description: 'Current status of the run.', examples: ['completed'] }),
     channel: z
-      .enum(['api', 'web', 'telegram'])
+      .enum(CHANNEL_NAMES)
       .meta({ description: 'Channel through which the run was requested.' }),
     session_id: z
       .string()

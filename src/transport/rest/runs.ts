@@ -10,7 +10,7 @@ import {
   StopRun,
   type StopRunMutation,
 } from '../../generated/operations/rest.ts';
-import { toLowerCase } from '../../text/characters.ts';
+import { toLowerCase } from '../../vocabulary/names.ts';
 import { route } from './route.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts';
 import { runReply, runsReply, stoppedRunReply } from './run-wire.ts';

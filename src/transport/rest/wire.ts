@@ -1,20 +1,21 @@
 import { z } from 'zod';
-import { toUpperCase } from '../../text/characters.ts';
 import { cursor, idempotencyKey, sessionId } from '../../text/input.ts';
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
+import { toUpperCase } from '../../vocabulary/names.ts';
 
 export const NOT_AN_OBJECT = 'the body must be a JSON object';
 
 /** An optional lowercase name, parsed to the upper-case enum value of the schema. */
-export function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names) {
+export function oneOf<const Name extends string>(...names: readonly Name[]) {
   const list = names.map((name) => `"${name}"`);
   const message = `must be ${list.slice(0, -1).join(', ')} or ${list.at(-1)}`;
   return z
     .enum(names, message)
-    .transform((name: Names[number]) => toUpperCase(name))
+    .transform((name: Name) => toUpperCase(name))
     .optional();
 }
 
-export const environment = oneOf('production', 'staging').meta({
+export const environment = oneOf(...ENVIRONMENT_NAMES).meta({
   description: 'Environment of the bot. Defaults to `production`.',
 });
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { duration, LocalTime } from '../../parts/time.tsx';
 import { CHANNELS, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
@@ -40,7 +40,7 @@ const FACTS: Fact[] = [
   {
     name: 'Environment',
     of: ({ environment }) => environment,
-    show: ({ environment }) => ENVIRONMENTS[environment],
+    show: ({ environment }) => toLowerCase(environment),
   },
   {
     name: 'Channel',

@@ -1,9 +1,10 @@
 import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { useRunning } from '../../deploy/use-running.ts';
 import { versionName } from '../../deploy/version.ts';
-import { ENVIRONMENTS, environmentIn } from '../../frame/environment.ts';
+import { environmentIn } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -68,7 +69,7 @@ export function DeployScreen({ botId }: { botId: string }) {
             <Button onClick={() => picker.current?.click()}>Choose a file…</Button>
             {running?.source !== undefined && source === '' && (
               <Button look="quiet" onClick={() => setSource(running.source ?? '')}>
-                Begin with {versionName(running)}, which runs in {ENVIRONMENTS[environment]}
+                Begin with {versionName(running)}, which runs in {toLowerCase(environment)}
               </Button>
             )}
           </div>

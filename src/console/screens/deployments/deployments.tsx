@@ -1,5 +1,6 @@
 import { useSearchParams } from 'wouter';
-import { ENVIRONMENT_OPTIONS, ENVIRONMENTS } from '../../frame/environment.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
+import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -57,7 +58,7 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
 
 const OPTIONS = [
   { name: '', label: 'All' },
-  ...ENVIRONMENT_OPTIONS.map(({ name, label }) => ({ name: ENVIRONMENTS[name], label })),
+  ...ENVIRONMENT_OPTIONS.map(({ name, label }) => ({ name: toLowerCase(name), label })),
 ];
 
 function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }) {

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';
@@ -8,7 +9,6 @@ import { versionName } from '../../deploy/version.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
 import { changesBetween } from '../../diff/variables.ts';
 import { VariablesDiff } from '../../diff/variables-diff.tsx';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -35,7 +35,7 @@ export function Details({ deployment }: { deployment: ShownDeployment }) {
   ];
   return (
     <>
-      {reading.isReplaced && <RunningVersion reading={reading} place={ENVIRONMENTS[environment]} />}
+      {reading.isReplaced && <RunningVersion reading={reading} place={toLowerCase(environment)} />}
       <Findings findings={diagnostics} />
       <div className="entry-bar">
         <Segments

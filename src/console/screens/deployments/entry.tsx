@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { DeploymentStatus } from '../../../generated/operations/console.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -67,7 +67,7 @@ export function Entry({
         </span>
         <span className="entry-place">
           <span className={isRunning ? 'chip entry-runs' : 'chip'}>
-            {ENVIRONMENTS[environment]}
+            {toLowerCase(environment)}
             {isRunning && ' · active'}
           </span>
         </span>

@@ -1,5 +1,5 @@
 import type { DeploymentStatus, Environment } from '../../../generated/operations/console.ts';
-import { environmentIn } from '../../frame/environment.ts';
+import { environmentIn } from '../../frame/environments.ts';
 import { readName } from '../../frame/parameter.ts';
 
 /** Which deployments are listed. Without a condition, all of them. */

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChangeConfirmation } from '../../deploy/change-confirmation.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';
@@ -9,7 +10,6 @@ import { useReading } from '../../deploy/use-reading.ts';
 import { useRunning } from '../../deploy/use-running.ts';
 import { versionName } from '../../deploy/version.ts';
 import { changesBetween } from '../../diff/variables.ts';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toast.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
@@ -26,7 +26,7 @@ export function RedeployDialog({
 }) {
   const { id, bot, envNames, source = '' } = deployment;
   const environment: Environment = kind === 'promote' ? 'PRODUCTION' : deployment.environment;
-  const place = ENVIRONMENTS[environment];
+  const place = toLowerCase(environment);
   const name = versionName(deployment);
   const [, navigate] = useLocation();
   const [message, setMessage] = useState('');

@@ -1,6 +1,6 @@
+import type { Environment } from '../../../vocabulary/environments.ts';
 import type { Chat } from '../../chat/use-chat.ts';
 import type { StoredSession } from '../../chat/use-stored-session.ts';
-import type { Environment } from '../../frame/environment.ts';
 
 /** One environment's half of the conversation. */
 export type Half = {

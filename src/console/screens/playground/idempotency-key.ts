@@ -1,4 +1,4 @@
-import type { Environment } from '../../frame/environment.ts';
+import type { Environment } from '../../../vocabulary/environments.ts';
 
 /** Characters of a key. Source: the API document, "Idempotency". */
 const MAX_LENGTH = 255;

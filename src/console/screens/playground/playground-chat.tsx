@@ -1,10 +1,10 @@
 import { useMemo, useRef, useState } from 'react';
 import type { BotQuery } from '../../../generated/operations/console.ts';
+import type { Environment } from '../../../vocabulary/environments.ts';
 import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { useStoredSession } from '../../chat/use-stored-session.ts';
-import type { Environment } from '../../frame/environment.ts';
 import type { ChangeAddress } from '../../frame/use-address.ts';
 import type { Call } from '../../server/call.ts';
 import { useRestKey } from '../../server/rest-key.ts';

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react';
 import { Bot, type BotQuery } from '../../../generated/operations/console.ts';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environment.ts';
+import type { EnvironmentName } from '../../../vocabulary/environments.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
+import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -13,7 +15,7 @@ import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
 import { newSessionId, useParameters } from './use-parameters.ts';
 
-const OPTIONS = [...ENVIRONMENT_OPTIONS, { name: 'COMPARE', label: 'Compare' } as const];
+const OPTIONS = [...ENVIRONMENT_OPTIONS, { name: 'COMPARE' as const, label: 'Compare' }];
 
 /** A conversation with a bot, beside the requests, the trace and the code behind each reply. */
 export default function Playground({ botId }: { botId: string }) {
@@ -42,12 +44,7 @@ export default function Playground({ botId }: { botId: string }) {
       actions={
         bot && (
           <>
-            {!isCompared && (
-              <Deployed
-                bot={bot}
-                environment={environment === 'STAGING' ? 'staging' : 'production'}
-              />
-            )}
+            {!isCompared && <Deployed bot={bot} environment={toLowerCase(environment)} />}
             <Segments
               label="Environment"
               options={OPTIONS}
@@ -86,7 +83,7 @@ export default function Playground({ botId }: { botId: string }) {
 
 type ShownBot = NonNullable<BotQuery['bot']>;
 
-function Deployed({ bot, environment }: { bot: ShownBot; environment: 'production' | 'staging' }) {
+function Deployed({ bot, environment }: { bot: ShownBot; environment: EnvironmentName }) {
   const deployment = bot[environment];
   return (
     <span className="chip playground-deployed">

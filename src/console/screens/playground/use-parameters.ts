@@ -1,5 +1,5 @@
-import type { Environment } from '../../frame/environment.ts';
-import { environmentParameter } from '../../frame/environment.ts';
+import { DEFAULT_ENVIRONMENT, type Environment } from '../../../vocabulary/environments.ts';
+import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 import { useAddress } from '../../frame/use-address.ts';
 import { randomId } from '../../random-id.ts';
 
@@ -34,7 +34,7 @@ function read(search: URLSearchParams): Parameters {
   const tab = search.get('tab');
   return {
     sessionId: search.get('session_id') || undefined,
-    environment: search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION',
+    environment: environmentIn(search).environment ?? DEFAULT_ENVIRONMENT,
     isCompared: search.get('compare') === 'true',
     isStreamed: search.get('stream') !== 'false',
     onBusy: search.get('on_busy') === 'reject' ? 'REJECT' : 'ENQUEUE',

@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from 'wouter';
 import { StopRun } from '../../../generated/operations/console.ts';
+import { environmentQuery } from '../../frame/environments.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
@@ -26,7 +27,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
     if (data.cancelRun?.status !== 'CANCELLED') toast('The run had already ended.');
   };
   const askAgain = () => {
-    const search = environment === 'STAGING' ? '?environment=staging' : '';
+    const search = environmentQuery(environment);
     // A message may be long or private, so it is not in the address.
     navigate(`/bots/${bot.id}/playground${search}`, { state: { message: input, context } });
   };

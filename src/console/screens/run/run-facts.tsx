@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { versionName } from '../../deploy/version.ts';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
 import { CHANNELS, KINDS } from '../../runs/labels.ts';
@@ -23,7 +23,7 @@ export function RunFacts({ run }: { run: ShownRun }) {
         <Link href={`/bots/${bot.id}/runs`}>{bot.name}</Link>
       </Pair>
       {user && <User run={run} user={user} />}
-      <Pair name="Environment">{ENVIRONMENTS[environment]}</Pair>
+      <Pair name="Environment">{toLowerCase(environment)}</Pair>
       <Pair name="Deployment">
         {deployment ? (
           <Deployment botId={bot.id} deployment={deployment} />

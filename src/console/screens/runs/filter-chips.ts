@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '../../frame/environment.ts';
+import { ENVIRONMENTS } from '../../../vocabulary/environments.ts';
 import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
 import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
 

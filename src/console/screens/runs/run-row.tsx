@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { duration, ShortTime } from '../../parts/time.tsx';
 import { CHANNELS, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
@@ -93,7 +93,7 @@ function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
     case 'channel':
       return CHANNELS[run.channel];
     case 'environment':
-      return ENVIRONMENTS[run.environment];
+      return toLowerCase(run.environment);
     case 'kind':
       return KINDS[run.kind];
     case 'error':

@@ -1,6 +1,8 @@
 import type { Environment } from '../../../generated/operations/console.ts';
+import { DEFAULT_ENVIRONMENT } from '../../../vocabulary/environments.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { ENVIRONMENTS, environmentIn, environmentParameter } from '../../frame/environment.ts';
+import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 
 /** The part of a bot's sessions that the address selects. */
 export type Place = {
@@ -14,7 +16,7 @@ export type Place = {
 /** Reads the selection from the address. The parameters have the names of the REST API. */
 export function placeIn(search: URLSearchParams): Place {
   return {
-    environment: environmentIn(search).environment ?? 'PRODUCTION',
+    environment: environmentIn(search).environment ?? DEFAULT_ENVIRONMENT,
     user: search.get('user') || undefined,
     tab: search.get('tab') === 'memory' ? 'memory' : 'conversation',
   };
@@ -39,7 +41,7 @@ export function sessionsAddress(botId: string, place: Partial<Place>): string {
 export function runsAddress({ botId, environment, sessionId }: SessionName): string {
   const search = new URLSearchParams({
     user: sessionId,
-    environment: ENVIRONMENTS[environment],
+    environment: toLowerCase(environment),
   });
   return `/bots/${botId}/runs?${search}`;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
-import { environmentParameter } from '../../frame/environment.ts';
+import { environmentParameter } from '../../frame/environments.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { Conversation } from '../../chat/conversation.tsx';
 import { EarlierTurns } from '../../chat/earlier-turns.tsx';
 import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
@@ -7,7 +8,6 @@ import {
   type StoredSession,
   useStoredSession,
 } from '../../chat/use-stored-session.ts';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -96,7 +96,7 @@ function NoSession({ name }: { name: SessionName }) {
   const { botId, environment, sessionId } = name;
   const other = environment === 'STAGING' ? 'PRODUCTION' : 'STAGING';
   return (
-    <NotThere name={name} title={`No such session in ${ENVIRONMENTS[environment]}`}>
+    <NotThere name={name} title={`No such session in ${toLowerCase(environment)}`}>
       <p className="mono session-missing">{sessionId}</p>
       {sessionId.includes('\uFFFD') ? (
         <p>
@@ -110,7 +110,7 @@ function NoSession({ name }: { name: SessionName }) {
         </p>
       )}
       <ButtonLink href={sessionsAddress(botId, { environment: other, user: sessionId })}>
-        Look in {ENVIRONMENTS[other]}
+        Look in {toLowerCase(other)}
       </ButtonLink>
     </NotThere>
   );

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import { ENVIRONMENT_OPTIONS, environmentIn } from '../../frame/environment.ts';
+import { ENVIRONMENT_OPTIONS, environmentIn } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';

@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environment.ts';
+import type { Environment } from '../../../vocabulary/environments.ts';
+import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -21,7 +22,7 @@ export default function Studio({ botId }: { botId: string }) {
   const mayDeploy = useScope('DEPLOY');
   const onPanel = useCallback((name: PanelName | undefined) => change({ panel: name }), [change]);
   const environments = (
-    <Segments
+    <Segments<Environment>
       label="Environment"
       options={ENVIRONMENT_OPTIONS}
       current={environment}

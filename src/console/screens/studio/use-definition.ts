@@ -1,6 +1,6 @@
 import { Running } from '../../../generated/operations/console.ts';
+import type { Environment } from '../../../vocabulary/environments.ts';
 import { type RunningDeployment, useRunning } from '../../deploy/use-running.ts';
-import type { Environment } from '../../frame/environment.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';

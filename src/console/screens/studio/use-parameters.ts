@@ -1,5 +1,5 @@
-import type { Environment } from '../../frame/environment.ts';
-import { environmentIn, environmentParameter } from '../../frame/environment.ts';
+import { DEFAULT_ENVIRONMENT, type Environment } from '../../../vocabulary/environments.ts';
+import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 import { useAddress } from '../../frame/use-address.ts';
 
 export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
@@ -21,7 +21,7 @@ export function useParameters() {
 
 function read(search: URLSearchParams): Parameters {
   const panel = search.get('panel');
-  const { environment = 'PRODUCTION', fault } = environmentIn(search);
+  const { environment = DEFAULT_ENVIRONMENT, fault } = environmentIn(search);
   return {
     environment,
     fault,

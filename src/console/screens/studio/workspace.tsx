@@ -1,7 +1,7 @@
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
+import type { Environment } from '../../../vocabulary/environments.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
-import type { Environment } from '../../frame/environment.ts';
-import { ENVIRONMENTS } from '../../frame/environment.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -220,7 +220,7 @@ function Origin({
     : 'This is an example to start from.';
   return (
     <p className="studio-origin">
-      Nothing is deployed to {ENVIRONMENTS[environment]}. {!isChanged && what}
+      Nothing is deployed to {toLowerCase(environment)}. {!isChanged && what}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useState } from 'react';
+import type { Environment } from '../../../../vocabulary/environments.ts';
 import type { Turn } from '../../../chat/turn.ts';
-import type { Environment } from '../../../frame/environment.ts';
 import { IconButton } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/segments.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';

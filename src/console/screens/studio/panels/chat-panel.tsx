@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
+import type { Environment } from '../../../../vocabulary/environments.ts';
 import { Composer } from '../../../chat/composer.tsx';
 import { Conversation } from '../../../chat/conversation.tsx';
 import { loadMarkdown } from '../../../chat/reply-text.tsx';
 import { useChat } from '../../../chat/use-chat.ts';
-import type { Environment } from '../../../frame/environment.ts';
 import { Button } from '../../../parts/button.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { Empty } from '../../../parts/state.tsx';
