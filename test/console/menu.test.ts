@@ -76,6 +76,19 @@ describe('a menu', () => {
     },
   );
 
+  browserTest('has the focus on its first item if it closes and opens at once', async () => {
+    const { page, button, menu } = await openBots();
+    await page.keyboard.press('Enter');
+    await expectFocus(page, 'Open');
+    await menu.evaluate((element) => {
+      if (!(element instanceof HTMLElement)) return;
+      element.hidePopover();
+      element.showPopover();
+    });
+    await expectFocus(page, 'Open');
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+  });
+
   browserTest('closes by Tab, which goes on behind the button, and by a chosen item', async () => {
     const { page, button, menu } = await openBots();
     await page.keyboard.press('ArrowDown');

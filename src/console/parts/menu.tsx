@@ -23,15 +23,15 @@ export function Menu({
   children: ReactNode;
 }) {
   const [findTyped] = useState(createTypeAhead);
-  const { popup, isOpen, show, hide, buttonProps, popupProps } = usePopup();
+  const { popup, openings, show, hide, buttonProps, popupProps } = usePopup();
   const items = useCallback(
     () => [...(popup.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])],
     [popup],
   );
   useLayoutEffect(() => {
     // The arrow keys of the button have focused an item.
-    if (isOpen && !popup.current?.matches(':focus-within')) items()[0]?.focus();
-  }, [isOpen, popup, items]);
+    if (openings > 0 && !popup.current?.matches(':focus-within')) items()[0]?.focus();
+  }, [openings, popup, items]);
   const openByKey = (event: KeyboardEvent) => {
     const first = { ArrowDown: 0, ArrowUp: -1 }[event.key];
     if (first === undefined) return;

@@ -20,10 +20,11 @@ export function Popover({
   /** The content, which is in the page while the panel is open. */
   children: (close: () => void) => ReactNode;
 }) {
-  const { popup, isOpen, hide, buttonProps, popupProps } = usePopup(onClose);
+  const { popup, openings, hide, buttonProps, popupProps } = usePopup(onClose);
   useLayoutEffect(() => {
-    if (isOpen) popup.current?.querySelector<HTMLElement>('input:checked, input, button')?.focus();
-  }, [isOpen, popup]);
+    if (openings > 0)
+      popup.current?.querySelector<HTMLElement>('input:checked, input, button')?.focus();
+  }, [openings, popup]);
   useEffect(() => {
     if (startsOpen) popup.current?.showPopover();
   }, [startsOpen, popup]);
@@ -33,7 +34,7 @@ export function Popover({
         {button}
       </button>
       <div {...popupProps} className="menu popover" role="dialog" aria-label={label}>
-        {isOpen && children(hide)}
+        {openings > 0 && children(hide)}
       </div>
     </>
   );

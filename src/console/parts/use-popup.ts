@@ -8,17 +8,20 @@ export function usePopup(onClose?: () => void) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const popup = useRef<HTMLDivElement>(null);
-  const [isOpen, setOpen] = useState(false);
+  // The browser reports a popup that closes and opens at once as opened again.
+  const [openings, setOpenings] = useState(0);
+  const isOpen = openings > 0;
   useLayoutEffect(() => {
-    if (!isOpen) return undefined;
+    if (openings === 0) return undefined;
     const follow = () => placeBelow(button, popup);
     follow();
     addEventListener('resize', follow);
     return () => removeEventListener('resize', follow);
-  }, [isOpen]);
+  }, [openings]);
   return {
     popup,
-    isOpen,
+    /** How often the popup was opened since it was closed, so that an effect runs at each opening; 0 while it is closed. */
+    openings,
     show: () => popup.current?.showPopover(),
     hide: () => popup.current?.hidePopover(),
     buttonProps: {
@@ -33,7 +36,7 @@ export function usePopup(onClose?: () => void) {
       id,
       popover: 'auto',
       onToggle: ({ newState }: ToggleEvent) => {
-        setOpen(newState === 'open');
+        setOpenings((before) => (newState === 'open' ? before + 1 : 0));
         if (newState === 'closed') onClose?.();
       },
     },
