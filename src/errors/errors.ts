@@ -1,44 +1,100 @@
 import type { ZodError } from 'zod';
 
-/**
- * The closed list of error codes, each with its HTTP status. REST sends a code as it is; GraphQL sends it in capitals as
- * `extensions.code`. Source: the API document, "Errors".
- */
-export const ERROR_STATUS = {
-  invalid_json: 400,
-  invalid_request: 400,
-  request_too_large: 400,
-  bot_not_deployed: 400,
-  idempotency_conflict: 400,
-  deployment_not_deployable: 400,
-  /** For a failed deploy with `strict` over REST, and for a chat with an invalid draft. */
-  definition_invalid: 400,
-  session_busy: 400,
-  search_too_broad: 400,
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  bot_access_denied: 403,
-  insufficient_scope: 403,
-  bot_not_found: 404,
-  deployment_not_found: 404,
-  run_not_found: 404,
-  not_found: 404,
-  rate_limit_exceeded: 429,
-  internal_error: 500,
-  model_error: 500,
-  model_timeout: 500,
-  /** A content filter of the model server removed the reply. */
-  content_filtered: 500,
-  /** Only on runs: the process that executed the run died. */
-  interrupted: 500,
-} as const;
+/** What clients know of an error code. */
+type ErrorFacts = {
+  /** The HTTP status. */
+  status: number;
+  /** What went wrong, in a sentence. */
+  meaning: string;
+  /** The meaning for clients of REST, if it differs. */
+  inRest?: string;
+};
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+/**
+ * The closed list of error codes. REST sends a code as it is; GraphQL sends it in capitals as `extensions.code`. Only runs
+ * have `interrupted`. Source: the API document, "Errors".
+ */
+export const ERRORS = {
+  invalid_json: { status: 400, meaning: 'The request body is not valid JSON.' },
+  invalid_request: {
+    status: 400,
+    meaning: 'The request is invalid; `details` lists the problems.',
+  },
+  request_too_large: {
+    status: 400,
+    meaning: 'The request body is larger than 1 MiB, or the response could be larger than 16 MiB.',
+  },
+  bot_not_deployed: {
+    status: 400,
+    meaning: 'The bot has no active deployment in the environment.',
+  },
+  idempotency_conflict: {
+    status: 400,
+    meaning: 'The idempotency key was used for another request.',
+    inRest: 'A different request was already sent with this `Idempotency-Key`.',
+  },
+  deployment_not_deployable: {
+    status: 400,
+    meaning: 'The deployment failed, or is in the wrong environment.',
+    inRest: 'The deployment never succeeded, so it cannot be deployed again.',
+  },
+  definition_invalid: {
+    status: 400,
+    meaning:
+      'The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`.',
+    inRest: 'The definition has errors. Only with `strict`.',
+  },
+  session_busy: { status: 400, meaning: 'The session is busy with another message.' },
+  search_too_broad: {
+    status: 400,
+    meaning: 'A search for a text takes longer than 2 seconds.',
+    inRest:
+      'A search for a text takes longer than 2 seconds. GraphQL only: no route searches texts.',
+  },
+  missing_api_key: { status: 401, meaning: 'The request has no API key.' },
+  invalid_api_key: {
+    status: 401,
+    meaning: 'The API key or session token is unknown, revoked or expired.',
+  },
+  bot_access_denied: { status: 403, meaning: 'The API key may not use the bot.' },
+  insufficient_scope: { status: 403, meaning: 'The API key lacks the required scope.' },
+  bot_not_found: { status: 404, meaning: 'The bot does not exist.' },
+  deployment_not_found: { status: 404, meaning: 'The deployment does not exist.' },
+  run_not_found: { status: 404, meaning: 'The run does not exist.' },
+  not_found: {
+    status: 404,
+    meaning: 'The object does not exist.',
+    inRest: 'The route does not exist.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    meaning: 'A limit of the account or of the client address is exceeded.',
+    inRest:
+      'The account reached a limit: requests, active runs, queued background runs or open streams. `retry_after` and the header `Retry-After` give the time to wait.',
+  },
+  internal_error: {
+    status: 500,
+    meaning: 'The server failed.',
+    inRest:
+      'An internal error occurred. If the database is not available, `Retry-After` gives the time to wait.',
+  },
+  model_error: { status: 500, meaning: 'The model failed or returned an invalid reply.' },
+  model_timeout: { status: 500, meaning: 'The model did not reply in time.' },
+  content_filtered: {
+    status: 500,
+    meaning: 'A content filter of the model’s server removed the reply.',
+  },
+  interrupted: { status: 500, meaning: 'The process that executed the run died or was stopped.' },
+} as const satisfies Record<string, ErrorFacts>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export const ERROR_CODES = Object.keys(ERRORS).map(readErrorCode);
 
 /** Reads a GraphQL error code. An unknown code is a defect, so it becomes `internal_error`. */
 export function readErrorCode(text: string): ErrorCode {
   const code = text.toLowerCase();
-  return code in ERROR_STATUS ? (code as ErrorCode) : 'internal_error';
+  return code in ERRORS ? (code as ErrorCode) : 'internal_error';
 }
 
 /** One problem in the input. `path` is dotted, from the input's root. */

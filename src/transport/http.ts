@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { ERROR_STATUS, GatewayError } from '../errors/errors.ts';
+import { ERRORS, GatewayError } from '../errors/errors.ts';
 import { toGatewayError } from '../errors/mask.ts';
 import { makeId } from '../text/ids.ts';
 import { redactSecrets } from '../text/secret-redaction.ts';
@@ -193,7 +193,7 @@ function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: Fastif
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
   setRetryAfter(error, reply);
   reply
-    .code(ERROR_STATUS[error.code])
+    .code(ERRORS[error.code].status)
     .type('application/json; charset=utf-8')
     .send(errorBody(error, id));
 }

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_STATUS } from '../../src/errors/errors.ts';
+import { ERRORS } from '../../src/errors/errors.ts';
 import { routes } from '../../src/transport/rest/routes.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import {
@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
       ),
     );
     const ofNoRoute = ['not_found', 'interrupted', 'search_too_broad'];
-    expect([...named, ...ofNoRoute].toSorted()).toEqual(Object.keys(ERROR_STATUS).toSorted());
+    expect([...named, ...ofNoRoute].toSorted()).toEqual(Object.keys(ERRORS).toSorted());
   });
 
   test('has an example of every body that matches its schema', () => {

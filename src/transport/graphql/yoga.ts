@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { ERROR_STATUS, readErrorCode } from '../../errors/errors.ts';
+import { ERRORS, readErrorCode } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
 import { fromGraphQLError } from '../../schema/graphql-error.ts';
 import type { ContextOf } from '../context-of.ts';
@@ -97,7 +97,7 @@ export function refuseRequests({
       .then((context) => context.charge(1))
       .then(() => fromHttp(thrown), fromGraphQLError);
     setRetryAfter(error, reply);
-    return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
+    return reply.code(ERRORS[error.code].status).send({ errors: [maskError(error)] });
   };
 }
 
@@ -131,7 +131,7 @@ function admitAlike({
       setResult({
         errors: errors.map((error) => {
           const masked = maskError(error);
-          const status = ERROR_STATUS[readErrorCode(String(masked.extensions.code))];
+          const status = ERRORS[readErrorCode(String(masked.extensions.code))].status;
           Object.assign(masked.extensions, { http: { status, spec: true } });
           return masked;
         }),

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ERROR_STATUS, GatewayError } from '../../errors/errors.ts';
+import { ERRORS, GatewayError } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { OpenResponses } from '../connection-drain.ts';
@@ -60,7 +60,7 @@ export async function serveRest(
           const { body, refusal } = await call.execute(engine, context);
           if (!refusal) return reply.code(call.status).send(body);
           const error = errorBody(refusal, request.id);
-          return reply.code(ERROR_STATUS[refusal.code]).send(Object.assign({}, body, error));
+          return reply.code(ERRORS[refusal.code].status).send(Object.assign({}, body, error));
         }
         const isHead = request.method === 'HEAD';
         const { stream, lastEventId, isOver } = call;

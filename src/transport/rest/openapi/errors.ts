@@ -1,41 +1,17 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ERROR_STATUS, type ErrorCode, readErrorCode } from '../../../errors/errors.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../../errors/errors.ts';
 import { errorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { exampleId } from '../wire.ts';
 import { exampleOf } from './example.ts';
 import { COMMON_HEADERS, FAILED_RUN, headersOf, RETRY_AFTER } from './headers.ts';
 
-/** Explanations of the error codes, for the OpenAPI document and the reference page. */
-export const ERROR_MEANING: Record<ErrorCode, string> = {
-  invalid_json: 'The body is not valid JSON.',
-  invalid_request: 'The request is invalid. `details` lists every problem.',
-  request_too_large: 'The body is larger than 1 MiB, or the response could be larger than 16 MiB.',
-  bot_not_deployed: 'The bot has no active deployment in this environment.',
-  idempotency_conflict: 'A different request was already sent with this `Idempotency-Key`.',
-  deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
-  definition_invalid: 'The definition has errors. Only with `strict`.',
-  session_busy: 'The session is busy with another message.',
-  search_too_broad:
-    'A search for a text takes longer than 2 seconds. GraphQL only: no route searches texts.',
-  missing_api_key: 'The request has no API key.',
-  invalid_api_key: 'The API key is unknown, expired or revoked.',
-  bot_access_denied: 'The API key has no access to this bot.',
-  insufficient_scope: 'The API key lacks the required scope.',
-  bot_not_found: 'The bot does not exist.',
-  deployment_not_found: 'The deployment does not exist.',
-  run_not_found: 'The run does not exist.',
-  not_found: 'The route does not exist.',
-  rate_limit_exceeded:
-    'The account reached a limit: requests, active runs, queued background runs or open streams. `retry_after` and the header `Retry-After` give the time to wait.',
-  internal_error:
-    'An internal error occurred. If the database is not available, `Retry-After` gives the time to wait.',
-  model_error: "The model's server returned an error or could not be reached.",
-  model_timeout: "The model's server did not respond in time.",
-  content_filtered: "A content filter of the model's server removed the reply.",
-  interrupted: 'The process that executed the run stopped unexpectedly.',
-};
+/** Explanation of an error code, for the OpenAPI document and the reference page. */
+export function meaningOf(code: ErrorCode): string {
+  const { meaning, inRest = meaning }: { meaning: string; inRest?: string } = ERRORS[code];
+  return inRest;
+}
 
 /** Error codes of every route. */
 const OF_ANY_REQUEST: ErrorCode[] = [
@@ -49,19 +25,17 @@ const OF_ANY_REQUEST: ErrorCode[] = [
   'internal_error',
 ];
 
-/** Every error code of a route, in the order of `ERROR_STATUS`. */
+/** Every error code of a route, in the order of `ERRORS`. */
 function codesOf({ input, scope, errors }: Route): ErrorCode[] {
   const codes = new Set([...OF_ANY_REQUEST, ...errors]);
   if (scope) codes.add('insufficient_scope');
   if (input.body) codes.add('invalid_json');
-  return Object.keys(ERROR_STATUS)
-    .map(readErrorCode)
-    .filter((code) => codes.has(code));
+  return ERROR_CODES.filter((code) => codes.has(code));
 }
 
 /** Error responses of a route by status, with an example for each code. */
 export function errorResponses(route: Route): Record<string, ZodOpenApiResponseObject> {
-  const byStatus = Map.groupBy(codesOf(route), (code) => ERROR_STATUS[code]);
+  const byStatus = Map.groupBy(codesOf(route), (code) => ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
@@ -82,7 +56,7 @@ export function errorResponse(
   const isRefusal = (code: ErrorCode) => refusal !== undefined && code === 'definition_invalid';
   const schema = errorSchema(codes.filter((code) => !isRefusal(code)));
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERROR_MEANING[code]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
     headers: {
       ...COMMON_HEADERS,
       ...(status === 429 && RETRY_AFTER),
@@ -133,7 +107,7 @@ function exampleOfError(code: ErrorCode, field: string | undefined) {
   return errorReply.parse({
     error: {
       code,
-      message: isAboutField ? `${problem.path}: ${problem.message}` : ERROR_MEANING[code],
+      message: isAboutField ? `${problem.path}: ${problem.message}` : meaningOf(code),
       ...(code === 'rate_limit_exceeded' && { retry_after: 21 }),
       ...(isAboutField && { details: [problem] }),
       request_id: exampleId('req'),

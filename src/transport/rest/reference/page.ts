@@ -1,7 +1,7 @@
-import { ERROR_STATUS } from '../../../errors/errors.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../../errors/errors.ts';
 import { framePage } from '../../console/page-frame.ts';
 import { type Html, html, inline, markdown } from '../../html.ts';
-import { ERROR_MEANING } from '../openapi/errors.ts';
+import { meaningOf } from '../openapi/errors.ts';
 import { row } from './fields.ts';
 import { type Model, readDocument } from './model.ts';
 import { operationSection } from './operation.ts';
@@ -54,7 +54,7 @@ ${Object.entries(headers).map(([name, header]) => row({ name, ...header }))}
 <section id="errors"><h2>Errors</h2>
 ${markdown('Every error response has the form `{"error": {"code", "message", "retry_after"?, "details"?, "request_id"}}` and one of these codes.')}
 <table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>
-${Object.entries(ERROR_MEANING).map(([code, meaning]) => errorRow(code, meaning))}
+${ERROR_CODES.map(errorRow)}
 </tbody></table></section>
 </article>
 </div>`,
@@ -77,8 +77,6 @@ function navigation({ tags, operations }: Model): Html {
 </nav>`;
 }
 
-const statuses = new Map<string, number>(Object.entries(ERROR_STATUS));
-
-function errorRow(code: string, meaning: string): Html {
-  return html`<tr><td><code>${code}</code></td><td class="type">${statuses.get(code)}</td><td>${inline(meaning)}</td></tr>`;
+function errorRow(code: ErrorCode): Html {
+  return html`<tr><td><code>${code}</code></td><td class="type">${ERRORS[code].status}</td><td>${inline(meaningOf(code))}</td></tr>`;
 }
