@@ -11,6 +11,7 @@ import {
   listOf,
   MAX_ENV_VARS,
 } from '../text/input.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { DeploymentNode } from './deployment.ts';
@@ -92,7 +93,7 @@ export function deployRequest(
 ): DeployCheckRequest {
   return {
     botId,
-    environment: environment ?? 'PRODUCTION',
+    environment: environment ?? DEFAULT_ENVIRONMENT,
     source,
     envVars: Object.fromEntries((envVars ?? []).map(({ name, value }) => [name, value])),
     unsetEnvVars: unsetEnvVars ?? [],

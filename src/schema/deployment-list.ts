@@ -2,6 +2,7 @@ import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { DEPLOYMENTS, type DeploymentFilter, findDeployments } from '../deployments/list.ts';
 import type { Environment } from '../generated/prisma/client.ts';
 import type { PageArguments } from '../storage/keyset.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
@@ -40,13 +41,13 @@ builder.prismaObjectFields('Bot', (t) => ({
     args: {
       environment: t.arg({
         type: EnvironmentEnum,
-        defaultValue: 'PRODUCTION',
+        defaultValue: DEFAULT_ENVIRONMENT,
         description: 'Environment of the bot. Defaults to PRODUCTION.',
       }),
     },
     resolve: ({ id }, { environment }, context, info) => {
       const query = queryFromInfo({ context, info, select: { id: true } });
-      const question = { environment: environment ?? 'PRODUCTION', query };
+      const question = { environment: environment ?? DEFAULT_ENVIRONMENT, query };
       return loadActiveDeployment(id, question, context, info);
     },
   }),

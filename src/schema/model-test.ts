@@ -1,5 +1,6 @@
 import type { ModelTest } from '../agent/model-tests.ts';
 import type { MODEL_CHECK_STATUSES, MODEL_CHECKS, ModelCheck } from '../model/check/model-check.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -72,7 +73,7 @@ builder.mutationField('testModel', (t) =>
       }),
       environment: t.arg({
         type: EnvironmentEnum,
-        defaultValue: 'PRODUCTION',
+        defaultValue: DEFAULT_ENVIRONMENT,
         required: true,
         description: 'Environment of the bot.',
       }),

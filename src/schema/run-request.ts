@@ -3,6 +3,7 @@ import type { RunRequest, StartedRun } from '../execution/started-run.ts';
 import type { Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import { formerNamespaceOf, namespaceOf } from '../idempotency/key.ts';
 import { isJsonObject } from '../text/json.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 
@@ -40,7 +41,7 @@ export function requestOf(
     plan,
     botId,
     botVersion: botVersion(botId),
-    environment: input.environment ?? 'PRODUCTION',
+    environment: input.environment ?? DEFAULT_ENVIRONMENT,
     channel: session()?.channel ?? 'API',
     context: isJsonObject(input.context) ? input.context : undefined,
     onDisconnect: input.onDisconnect ?? undefined,

@@ -1,6 +1,7 @@
 import { actorOf } from '../accounts/audit.ts';
 import { assertOwnSession } from '../accounts/caller.ts';
 import { factName, factValue, MAX_FACTS, sessionId } from '../text/input.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
 import { SessionNode } from './session.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -14,7 +15,7 @@ const sessionArguments = builder.args((t) => ({
   }),
   environment: t.field({
     type: EnvironmentEnum,
-    defaultValue: 'PRODUCTION',
+    defaultValue: DEFAULT_ENVIRONMENT,
     description: 'Environment of the bot. Defaults to PRODUCTION.',
   }),
 }));
@@ -40,7 +41,7 @@ builder.mutationField('setMemory', (t) =>
     },
     resolve: (_root, { botId, sessionId, environment, name, value }, { sessions, caller }) =>
       sessions.setMemory(
-        { botId, sessionId, environment: environment ?? 'PRODUCTION' },
+        { botId, sessionId, environment: environment ?? DEFAULT_ENVIRONMENT },
         name,
         value ?? null,
         actorOf(caller()),
@@ -55,7 +56,7 @@ builder.mutationField('forgetSession', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
     resolve: (_root, { botId, sessionId, environment }, context) => {
-      const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
+      const session = { botId, sessionId, environment: environment ?? DEFAULT_ENVIRONMENT };
       const own = context.session();
       if (own) assertOwnSession(own, session.sessionId, session.environment);
       return context.sessions.forget(session, context.signal, actorOf(context.caller()));

@@ -3,6 +3,7 @@ import { MAX_TOKEN_SECONDS } from '../accounts/session-tokens.ts';
 import type { Channel } from '../generated/prisma/client.ts';
 import { sessionId } from '../text/input.ts';
 import { isJsonObject, jsonObjectUpTo } from '../text/json.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
 import { ChannelEnum, EnvironmentEnum } from './shared.ts';
 
@@ -81,7 +82,7 @@ builder.mutationField('createSessionToken', (t) =>
       const session = {
         botId,
         sessionId,
-        environment: environment ?? 'PRODUCTION',
+        environment: environment ?? DEFAULT_ENVIRONMENT,
         context: isJsonObject(context) ? context : undefined,
         allowContext: allowContext ?? undefined,
         channel: channel ?? undefined,

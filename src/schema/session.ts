@@ -6,6 +6,7 @@ import type { Environment, Session } from '../generated/prisma/client.ts';
 import { findSessions, SESSIONS } from '../sessions/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { sessionId } from '../text/input.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
@@ -54,7 +55,7 @@ function namedIn({ id, environment }: SessionArguments, context: Context) {
   const own = context.session();
   const sessionId = id ?? own?.sessionId;
   if (sessionId === undefined) throw invalidInput([{ path: 'id', message: 'is required' }]);
-  return { sessionId, environment: environment ?? own?.environment ?? 'PRODUCTION' };
+  return { sessionId, environment: environment ?? own?.environment ?? DEFAULT_ENVIRONMENT };
 }
 
 type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
