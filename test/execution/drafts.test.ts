@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { type Site, startSite } from '../helpers/site.ts';
+import { hello } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -14,6 +15,7 @@ beforeAll(async () => {
   app = await startApp({ allowedHosts: [known.host, evil.host] });
   tenant = await app.tenant();
 });
+beforeEach(() => app.upstream.script(hello));
 
 const SECRET = 'the secret of the shop';
 const shopOf = (url: string) =>

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames } from '../helpers/stream.ts';
+import { hello } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -10,6 +11,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
   bot = await tenant.bot('memory { name "The name" }\n  tools time');
 });
+beforeEach(() => app.upstream.script(hello));
 
 const execute = (body: object, headers: Record<string, string> = {}) =>
   fetch(`${app.url}/v1/bots/${bot}/execute`, {

@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { startRetention } from '../../src/runs/life/retention.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { holdUp, untilWaiting } from '../helpers/locks.ts';
 import { frames } from '../helpers/stream.ts';
+import { hello } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -10,6 +11,7 @@ beforeAll(async () => {
   app = await startApp();
   tenant = await app.tenant();
 });
+beforeEach(() => app.upstream.script(hello));
 
 const SET = `mutation ($botId: ID!, $sessionId: String!, $name: String!, $value: String) {
   setMemory(botId: $botId, sessionId: $sessionId, name: $name, value: $value) {
