@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames } from '../helpers/stream.ts';
 import { type Operation, type Results, WAYS } from '../helpers/transports.ts';
+import { hello } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -13,6 +14,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
   bot = await tenant.bot();
 });
+beforeEach(() => app.upstream.script(hello));
 
 /** Runs the same operation over every GraphQL transport. @returns the results by transport. */
 const overEveryTransport = async (operation: (way: string) => Operation, key = tenant.apiKey) => {
