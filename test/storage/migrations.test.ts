@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
+import { openPostgres } from '../../src/storage/database.ts';
 import { applyMigrations } from '../../src/storage/migrate.ts';
 import { checksumOf, type Migration, readMigrations } from '../../src/storage/migration-files.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
@@ -147,6 +148,22 @@ describe('a start', () => {
 });
 
 describe.skipIf(!databaseUrl)('on PostgreSQL', () => {
+  const urlOf = async (query: (sql: string) => Promise<unknown[]>) => {
+    const [name] = await query('SELECT current_database()::text');
+    return Object.assign(new URL(databaseUrl ?? ''), { pathname: `/${name}` }).href;
+  };
+
+  test('the error of a changed file is the whole message of the start', async () => {
+    const { adapter, query } = await emptyDatabase('message');
+    await applyMigrations(adapter);
+    await query(
+      `UPDATE _prisma_migrations SET checksum = 'x' WHERE migration_name = '${names[0]}'`,
+    );
+    await expect(openPostgres(await urlOf(query))).rejects.toThrow(
+      /^The file prisma\/migrations\/\w+\/migration.sql has changed [^?]*$/,
+    );
+  });
+
   test('two processes at once apply each migration once', async () => {
     const { adapter, query } = await emptyDatabase('at_once');
     const applied = await Promise.all([applyMigrations(adapter), applyMigrations(adapter)]);
@@ -156,9 +173,7 @@ describe.skipIf(!databaseUrl)('on PostgreSQL', () => {
 
   test('a start waits while Prisma’s tools hold the lock', async () => {
     const { adapter, query, tables } = await emptyDatabase('lock');
-    const [database] = await query('SELECT current_database()::text');
-    const url = Object.assign(new URL(databaseUrl ?? ''), { pathname: `/${database}` });
-    const prisma = new pg.Client({ connectionString: url.href });
+    const prisma = new pg.Client({ connectionString: await urlOf(query) });
     atTheEnd(() => prisma.end());
     await prisma.connect();
     await prisma.query('SELECT pg_advisory_lock(72707369)');
