@@ -126,13 +126,8 @@ function operationsOf(document: DocumentNode): Printed[] {
     const operation = getOperationAST(single)?.operation ?? OperationTypeNode.QUERY;
     const type = `${name}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
     const text = print(single);
-    return {
-      name,
-      type,
-      kind: operation.toUpperCase(),
-      text,
-      id: `sha256:${hash('sha256', text)}`,
-    };
+    const id = `sha256:${hash('sha256', text)}`;
+    return { name, type, kind: operation.toUpperCase(), text, id };
   });
 }
 
@@ -152,16 +147,21 @@ function typesOf({ document, schema, scalars }: Module): Promise<string> {
   });
 }
 
-rmSync(DIRECTORY, { recursive: true, force: true });
-mkdirSync(DIRECTORY, { recursive: true });
-const write = (name: string, ...parts: string[]) =>
-  writeFileSync(join(DIRECTORY, `${name}.ts`), [NOTICE, ...parts].join('\n'));
-
 const persisted = new Map<string, string>();
+const files = new Map<string, string[]>();
 for (const module of MODULES) {
   const operations = operationsOf(module.document);
+  const constants = operations.map(module.constantOf);
+  files.set(module.name, [module.imports, await typesOf(module), ...constants]);
   for (const { id, text } of operations) persisted.set(id, text);
-  write(module.name, module.imports, await typesOf(module), ...operations.map(module.constantOf));
 }
-const entries = [...persisted].map(([id, text]) => `  '${id}': \`${text}\`,\n`).join('');
-write('persisted', `export const PERSISTED: Readonly<Record<string, string>> = {\n${entries}};\n`);
+const entries = [...persisted].map(([id, text]) => `  '${id}': \`${text}\`,\n`);
+files.set('persisted', [
+  `export const PERSISTED: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`,
+]);
+
+// An invalid document leaves the earlier files as they were.
+rmSync(DIRECTORY, { recursive: true, force: true });
+mkdirSync(DIRECTORY, { recursive: true });
+for (const [name, parts] of files)
+  writeFileSync(join(DIRECTORY, `${name}.ts`), [NOTICE, ...parts].join('\n'));
