@@ -20,9 +20,9 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** Starts a new hour for each test, at a full minute. */
+/** Starts a new hour for each test, at its beginning: the limits count in whole hours. */
 beforeEach(async () => {
-  now += HOUR_MS;
+  now = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   bot = await tenant.bot(WEB);
 });
 
