@@ -55,8 +55,9 @@ describe('a run after its last local reader left', () => {
   test('continues while a reader on another replica consumes slowly', async () => {
     const { pubsub, read, isStopped } = startRun();
     const begun = { status: 'RUNNING', startedAt: new Date(), events: null, response: null };
-    const row = { id: 'run', sessionId: null, errorCode: null, ...begun };
-    const prisma = { run: { findUnique: async () => row } } as unknown as PrismaClient;
+    const row = { id: 'run', attempt: 1, sessionId: null, errorCode: null, ...begun };
+    const run = { findUnique: async () => row };
+    const prisma = { run, $queryRaw: async () => [] } as unknown as PrismaClient;
     const elsewhere = createReplay({ prisma, activeRuns: { find: () => undefined }, pubsub });
     const reading = elsewhere.read('run', 0, new AbortController().signal);
     await reading[Symbol.asyncIterator]().next();
