@@ -51,7 +51,7 @@ export async function readProgress(
 
 /**
  * Moves the pieces of an attempt whose process died into the row of its run, so that the row has all that is stored of
- * the attempt. Pieces that cannot be read are deleted. Safe to repeat.
+ * the attempt. Pieces that cannot be read, or whose earlier ones are gone, are deleted. Safe to repeat.
  */
 export async function foldProgress(
   { prisma, log }: { prisma: PrismaClient; log: Log },
@@ -72,7 +72,11 @@ async function fold(prisma: PrismaClient, row: ActiveRow): Promise<void> {
   const { id, attempt, createdAt } = row;
   const earlier = earlierEvents(row);
   const all = await readProgress(prisma, row, [...earlier]);
-  if (all.length === earlier.length) return;
+  if (all.length === earlier.length) {
+    // Pieces without the ones before them, after their session was forgotten, would keep the run from its end.
+    await prisma.runProgress.deleteMany({ where: { runId: id, attempt } });
+    return;
+  }
   const { response, events, eventTimes } = recordEvents(all, createdAt.getTime());
   await prisma.$executeRaw`
     WITH latest AS (

@@ -186,6 +186,13 @@ test('the next attempt follows the events of the attempt that died', async () =>
   expect(await progressOf(id)).toEqual([]);
 });
 
+test('a run whose earlier pieces were erased ends without text', async () => {
+  const id = await createLost((runId) => piecesOf(spoken(runId, ['One ', 'two ']), [2]).slice(1));
+  await expect.poll(async () => (await findRun(id)).status).toBe('FAILED');
+  expect(await findRun(id)).toMatchObject({ errorCode: 'interrupted', response: null });
+  expect(await progressOf(id)).toEqual([]);
+});
+
 test('pieces of an earlier attempt are not those of the current one', async () => {
   const id = await createLost((runId) => piecesOf(spoken(runId, ['Old ']), []));
   await app.prisma.run.update({ where: { id }, data: { attempt: 2 } });
