@@ -6,11 +6,10 @@ import { MAX_MODEL_NAME, readModelName } from '../runs/record/model-name.ts';
 import { readSpans } from '../runs/record/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
 import { isJsonObject } from '../text/json.ts';
-import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
-import { longColumns, NULLABLE_TEXT, readWithin, TEXT } from './long-columns.ts';
-import type { Demand } from './read-budget.ts';
+import { longColumns, NULLABLE_TEXT, TEXT } from './long-columns.ts';
+import { loadProgress } from './run-progress.ts';
 import { demandIn } from './selection.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
 import { Trace } from './trace.ts';
@@ -44,23 +43,6 @@ export const RUN_TEXTS = longColumns('Run', Prisma.sql`runs`, {
   output: 'output',
   metadata: 'metadata',
   trace: 'spans',
-});
-
-/** Loads the text that the current attempts at active runs have stored so far. */
-const loadProgress = batchLoader(async (runIds, { copies }: Demand, context, { timesOf }) => {
-  const times = runIds.map(timesOf);
-  const rows = Prisma.sql`
-      SELECT run_id AS id, string_agg(run_progress.response, '' ORDER BY from_seq) AS text,
-        sum(octet_length(run_progress.response)) * ${copies}::float8 * times AS bytes
-      FROM unnest(${runIds}::text[], ${times}::int[]) AS run(id, times) JOIN runs USING (id)
-        JOIN run_progress ON run_id = runs.id AND run_progress.attempt = runs.attempt
-      GROUP BY run_id, times`;
-  const budget = context.readBudget();
-  const found = await budget.inTurn(() =>
-    readWithin<{ id: string; text: string }>(context, budget, rows),
-  );
-  const byId = new Map(found.map(({ id, text }) => [id, text]));
-  return (id) => byId.get(id) ?? null;
 });
 
 const visibleRun = visibleNode((ids, { prisma, caller }) =>

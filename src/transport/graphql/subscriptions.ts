@@ -127,7 +127,7 @@ function createResolverOf(allowance: EventAllowance) {
   };
 }
 
-/** Identifies what a subscription asks, and who asks it. */
+/** The key, the document and the variables of a subscription. Subscriptions with the same ones get the same results. */
 function questionOf({
   document,
   operationName,

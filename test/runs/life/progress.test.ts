@@ -134,6 +134,23 @@ test('an active run appends what is new, is readable so far, and its row gets th
   expect(await responseOf(id)).toBe('One two.');
 });
 
+test('the texts of active runs count as long texts of a response', async () => {
+  const ownerId = await livingOwner();
+  const other = await tenant.bot();
+  const word = 'x'.repeat(3 * 1024 * 1024);
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    const id = await createLost((runId) => piecesOf(spoken(runId, [word]), []), { ownerId });
+    await app.prisma.run.update({ where: { id }, data: { botId: other } });
+    ids.push(id);
+  }
+  const query = 'query ($botId: ID!) { runs(botId: $botId) { edges { node { response } } } }';
+  const { errors } = await post(query, { botId: other });
+  expect(errors).toMatchObject([{ extensions: { code: 'REQUEST_TOO_LARGE' } }]);
+  expect(await responseOf(ids[0] ?? '')).toHaveLength(word.length);
+  await app.prisma.run.deleteMany({ where: { id: { in: ids } } });
+});
+
 test('the run of a dead process keeps its text, its events and its spans', async () => {
   const id = await createLost((runId) =>
     piecesOf(spoken(runId, ['One ', 'two ', 'three']), [2, 3]),
