@@ -31,7 +31,8 @@ import { serveReference } from '../transport/rest/reference/serve.ts';
 import { serveRest } from '../transport/rest/rest.ts';
 import { closeEvenly, createOpenStreams } from '../transport/stream-drain.ts';
 import { serveTelegramWebhook } from '../transport/telegram-webhook.ts';
-import { createDomains, type DomainOptions } from './domains.ts';
+import type { DomainOptions } from './composed-domains.ts';
+import { createDomains } from './domains.ts';
 
 export type AppOptions = HttpOptions &
   DomainOptions & {
