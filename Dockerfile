@@ -7,7 +7,8 @@ COPY package.json package-lock.json .npmrc schema.graphql tsconfig.json vite.con
 COPY docs ./docs
 COPY prisma ./prisma
 COPY src ./src
-RUN npm ci && npm prune --omit=dev && npm cache clean --force
+# npm counts the optional peers of the client package as optional packages. No package of the server is optional.
+RUN npm ci && npm prune --omit=dev --omit=optional && npm cache clean --force
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 PARLEY_DATA_DIR=/data

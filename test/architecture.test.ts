@@ -17,6 +17,8 @@ const DOMAINS = [
   'runs',
   'agent',
   'execution',
+  'approvals',
+  'evaluations',
   'channels',
   'transfer',
 ];
@@ -204,18 +206,21 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('lets only REST, the console and the command import their operations, and only GraphQL the texts of all', () => {
+  test('lets only REST, MCP, OpenAI’s API, the console and the command import their operations, and only GraphQL the texts of all', () => {
     const users = {
-      'generated/operations/rest.ts': 'transport/rest',
-      'generated/operations/console.ts': 'console',
-      'generated/operations/command.ts': 'command',
-      'generated/operations/persisted.ts': 'transport/graphql',
+      'generated/operations/rest.ts': ['transport/rest', 'transport/mcp'],
+      'generated/operations/openai.ts': ['transport/openai'],
+      'generated/operations/console.ts': ['console'],
+      'generated/operations/command.ts': ['command'],
+      'generated/operations/persisted.ts': ['transport/graphql'],
     };
     const imported = edges.filter(({ to }) => to.startsWith('generated/operations/'));
     expect(new Set(imported.map(({ to }) => to))).toEqual(new Set(Object.keys(users)));
     expect(
-      Object.entries(users).flatMap(([module, user]) =>
-        violations(({ from, to }) => to === module && !from.startsWith(`${user}/`)),
+      Object.entries(users).flatMap(([module, rooms]) =>
+        violations(
+          ({ from, to }) => to === module && !rooms.some((room) => from.startsWith(`${room}/`)),
+        ),
       ),
     ).toEqual([]);
   });
@@ -228,22 +233,45 @@ describe('the architecture', () => {
   });
 
   test.each([
-    ['chats', 'chat-wire', []],
-    ['runs', 'run-wire', ['transport/rest/run-query.ts', 'vocabulary/names.ts']],
-    ['deployments', 'deployment-wire', ['language/diagnostic.ts', 'vocabulary/names.ts']],
-  ])('lets a route of %s contain only a stored document and its mappings', (name, wire, own) => {
-    const table = `transport/rest/${name}.ts`;
-    const others = importsOf(table).filter(
-      (file) => file !== 'generated/operations/rest.ts' && moduleOf(file) !== 'errors',
-    );
-    expect(others.sort()).toEqual(
+    ['rest/chats', ['chat-wire.ts', 'frame-encoder.ts', 'wire.ts'], []],
+    [
+      'rest/runs',
+      ['frame-encoder.ts', 'run-query.ts', 'run-wire.ts', 'tool-call-wire.ts', 'wire.ts'],
+      ['vocabulary/names.ts'],
+    ],
+    ['rest/approvals', ['approval-wire.ts', 'wire.ts'], []],
+    [
+      'rest/evaluations',
+      ['evaluation-reply.ts', 'evaluation-reply-wire.ts', 'evaluation-wire.ts', 'wire.ts'],
+      ['vocabulary/evaluations.ts'],
+    ],
+    [
+      'rest/deployments',
+      ['deployment-wire.ts', 'wire.ts'],
+      ['language/diagnostic.ts', 'vocabulary/names.ts'],
+    ],
+    ['openai/models', ['model-wire.ts', 'openai-wire.ts'], []],
+    [
+      'openai/completions',
+      ['completion-encoder.ts', 'completion-request.ts', 'completion-wire.ts', 'openai-wire.ts'],
+      [],
+    ],
+    [
+      'openai/responses',
       [
-        'transport/rest/route.ts',
-        'transport/rest/wire.ts',
-        `transport/rest/${wire}.ts`,
-        ...own,
-      ].sort(),
+        ...['openai-wire.ts', 'response-encoder.ts', 'response-reply.ts'],
+        ...['response-request.ts', 'response-wire.ts'],
+      ],
+      [],
+    ],
+  ])('lets a route of %s contain only a stored document and its mappings', (name, own, others) => {
+    const table = `transport/${name}.ts`;
+    const [folder = ''] = name.split('/');
+    const imported = importsOf(table).filter(
+      (file) => file !== `generated/operations/${folder}.ts` && moduleOf(file) !== 'errors',
     );
+    const mappings = own.map((file) => `transport/${folder}/${file}`);
+    expect(imported.sort()).toEqual(['transport/rest/route.ts', ...mappings, ...others].sort());
     const words = source(table).replaceAll(/\/\*\*.*?\*\/|\/\/.*|'(?:\\.|[^'])*'|`[^`]*`/gs, '');
     const logic = /\b(async|await|if|for|while|do|switch|try|throw|let|yield|Engine|Context)\b/g;
     expect(words.match(logic)).toBeNull();
@@ -251,7 +279,8 @@ describe('the architecture', () => {
 
   test('has every route in one table', () => {
     const tables = files.filter((file) => /(?<!\.)\broute\(\{/.test(source(file)));
-    expect(importsOf('transport/rest/routes.ts').sort()).toEqual(tables);
+    const lists = importsOf('transport/routes.ts');
+    expect(lists.flatMap(importsOf).sort()).toEqual(tables);
   });
 
   test('has no cycles of files', () => {

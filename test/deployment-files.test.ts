@@ -28,7 +28,7 @@ describe('the Dockerfile', () => {
 
   test('builds in one stage, without development dependencies, and copies the result into another', () => {
     expect(stages).toHaveLength(3);
-    expect(build).toMatch(/^RUN npm ci && npm prune --omit=dev/m);
+    expect(build).toMatch(/^RUN npm ci && npm prune --omit=dev --omit=optional/m);
     expect(image).toMatch(/^COPY --from=build /m);
     expect(image).not.toMatch(/npm/);
   });

@@ -40,7 +40,7 @@ export const ALONE = [
  */
 const ON_BOTH = [
   'test/accounts/{account-end,audit-log,key-watchers}.test.ts',
-  'test/channels/telegram/{chat,killed,pending,polling,replicas}.test.ts',
+  'test/channels/telegram/{approvers,chat,killed,outcomes,pending,polling,replicas}.test.ts',
   'test/deployments/history.test.ts',
   'test/storage/**',
   'test/channels/web/page.test.ts',
@@ -48,10 +48,12 @@ const ON_BOTH = [
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/**/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
+  'test/approvals/**',
+  'test/evaluations/**',
+  'test/runs/**/{effects,batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,latencies,statements,stats,text-search,totals,usage}.test.ts',
   'test/transfer/**',
   'test/schema/{measured-lists,read-budget,server}.test.ts',
-  'test/command/{account-transfer,journey,operator-key}.test.ts',
+  'test/command/{account-transfer,journey,operator-key,stats-rebuild}.test.ts',
   'test/{canary,journey}.test.ts',
 ];
 

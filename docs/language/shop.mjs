@@ -10,7 +10,7 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] },
 };
 
-/** Answers a request of the protocol. A notification has no answer. */
+/** The result of a request of the protocol. An unknown method has none. */
 function answer(method, params) {
   switch (method) {
     case 'initialize':
@@ -37,11 +37,13 @@ const server = createServer(async (request, response) => {
   if (request.url === '/mcp' && request.method === 'POST') {
     const { id, method, params } = JSON.parse(await text(request));
     const result = answer(method, params);
-    if (result) reply(200, { jsonrpc: '2.0', id, result });
-    else response.writeHead(202).end();
+    const error = { code: -32601, message: 'Method not found' };
+    if (id === undefined) response.writeHead(202).end();
+    else reply(200, { jsonrpc: '2.0', id, ...(result ? { result } : { error }) });
   } else if (request.url === '/mcp') response.writeHead(405).end();
   else if (request.headers.authorization !== `Bearer ${KEY}`) reply(401, { error: 'wrong key' });
   else if (request.url === '/orders/A-1042') reply(200, ORDER);
+  else if (request.url === '/refunds' && request.method === 'POST') reply(201, { refunded: true });
   else reply(404, { error: 'no such order' });
 });
 

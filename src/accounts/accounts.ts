@@ -27,7 +27,7 @@ export type AccountChanges = {
 };
 
 /** The scopes of an account's first key: all except `OPERATOR`. */
-export const OWNER_SCOPES: KeyScope[] = ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'];
+export const OWNER_SCOPES: KeyScope[] = ['CHAT', 'DEPLOY', 'RUNS', 'APPROVE', 'ADMIN'];
 
 /** The accounts of all tenants. The caller of these functions must check that the request comes from an operator. */
 export type Accounts = AccountEnd & {

@@ -124,15 +124,19 @@ export function isOwnSession(
   );
 }
 
-/** Whether the caller's key has every right that another key has. */
+/** Whether the caller's key has every right that another key has. A key with the scope `ADMIN` may grant `APPROVE`. */
 export function covers(
   { key }: Caller,
   other: Pick<ApiKey, 'scopes' | 'restricted' | 'botIds'>,
 ): boolean {
   return (
-    other.scopes.every((scope) => key.scopes.includes(scope)) &&
+    other.scopes.every((scope) => maySet(key, scope)) &&
     (!key.restricted || (other.restricted && other.botIds.every((id) => key.botIds.includes(id))))
   );
+}
+
+function maySet({ scopes }: ApiKey, scope: KeyScope): boolean {
+  return scopes.includes(scope) || (scope === 'APPROVE' && scopes.includes('ADMIN'));
 }
 
 /** Whether the caller's key is unrestricted or includes this bot. */

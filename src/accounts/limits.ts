@@ -39,6 +39,9 @@ export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SA
 /** Requests for static files from one address. A screen loads about twenty, then the browser caches them. */
 export const FILE_LIMIT: WindowLimit = { perMinute: 1_000, perDay: Number.MAX_SAFE_INTEGER };
 
+/** Reads of one session of the console. They have no daily limit. Source: decisions, section 9. */
+export const CONSOLE_LIMIT: WindowLimit = { perMinute: 600, perDay: Number.MAX_SAFE_INTEGER };
+
 /** Operations of visitors from one address in a minute, besides the visits and messages that the bot allows. */
 const VISITOR_READS = 10;
 
@@ -69,6 +72,8 @@ export type Limits = {
    * account. The limit a minute is the sum of `visitorSessionsPerHour`, `visitorMessagesPerMinute` and 10.
    */
   takeForVisitor(bot: Bot, address: string, cost: number): Promise<Quota>;
+  /** Counts a read of the console against the session of its browser. @param session the hash of its token. */
+  takeForConsole(session: string, cost: number): Promise<Quota>;
   /** The origin of a credential, from this process's memory alone. */
   originOf(address: string | undefined): Required<KeyOrigin>;
   /** Counts one static file against an address, separately from its requests. */
@@ -118,6 +123,11 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
       };
       const name = visitorName(bot.id, networkOf(address));
       return note(name, quotaOf(limit, cost, await addresses.take(name, cost, limit)));
+    },
+
+    async takeForConsole(session, cost) {
+      const count = await accounts.take(`console:${session}`, cost, CONSOLE_LIMIT);
+      return quotaOf(CONSOLE_LIMIT, cost, count);
     },
 
     originOf(client) {

@@ -1,21 +1,24 @@
 import type { RunningDeployment } from '../deployments/active.ts';
+import { approversOf } from '../language/chat-ids.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
 import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import { type PromptRecord, recordedDraft, recordedFacts } from '../runs/record/prompt-record.ts';
 import { OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
+import type { Ledger } from '../runs/tool-calls/ledger.ts';
 import { missingValues, type Trace } from '../runs/trace/trace.ts';
-import type { History, Recollection, SessionState } from '../sessions/history.ts';
+import type { History, HistoryMessage, Recollection, SessionState } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import type { JsonObject } from '../text/json.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { modelOf, openModel } from './open-model.ts';
-import { assemblePrompt } from './prompt.ts';
+import { assemblePrompt, type PromptValues } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
 import type { ToolGroups } from './tools/groups.ts';
 import { schemaOfFields } from './tools/input.ts';
 import { createMemoryTools } from './tools/memory.ts';
+import type { Tool } from './tools/tool.ts';
 
 /** One message to an agent, with the data that the agent needs to answer it. */
 export type AgentTask = {
@@ -26,10 +29,20 @@ export type AgentTask = {
   recollection?: Recollection | undefined;
   sessionId?: string;
   message: string;
+  /** Whether the message is a notice of the server, not of a user. */
+  isNotice?: boolean | undefined;
+  /** Messages that the request sent before its own. They follow the session's history. */
+  history?: HistoryMessage[] | undefined;
   context: JsonObject | undefined;
   /** The JSON Schema of a structured reply, in place of the definition's output. */
   outputSchema?: JsonObject | undefined;
+  /** The time that templates get, ISO 8601. Defaults to the current time. */
+  now?: string | undefined;
+  /** Whether the model is offered no tools. */
+  withoutTools?: boolean | undefined;
   trace: Pick<Trace, 'begin' | 'step'>;
+  /** Records the tool calls. */
+  ledger: Omit<Ledger, 'unstored'>;
 };
 
 /** Prepares runs of deployed definitions. */
@@ -53,13 +66,16 @@ export function createAgent({
   toolGroups,
   observer,
   log,
+  replaceTools = (tools) => tools,
 }: {
-  history: History;
+  history: Pick<History, 'recall'>;
   memory: Memory;
   models: Models;
-  toolGroups: ToolGroups;
+  toolGroups: Pick<ToolGroups, 'find'>;
   observer: Observer;
   log: Log;
+  /** Replaces the tools of a run, also the tools of memory. */
+  replaceTools?: (tools: Tool[]) => Tool[];
 }): Agent {
   /** The first two of the four steps. One query reads both. */
   const recall = async (
@@ -77,37 +93,51 @@ export function createAgent({
     return { messages, facts };
   };
 
+  const toolsOf = async (
+    { deployment, session, trace }: AgentTask,
+    values: PromptValues,
+    signal: AbortSignal,
+  ) => {
+    const tools = await toolGroups.find(deployment, trace, { signal, values });
+    if (!session) return tools;
+    const { definition, redactor } = deployment;
+    const parts = { memory, sessionKey: session.key, redactor };
+    return [...tools, ...createMemoryTools(definition.memory, parts)];
+  };
+
   return {
     modelOf: (deployment) => modelOf(models, deployment),
 
     async begin(task, signal) {
       const { deployment, session, sessionId, message, context = {}, trace } = task;
+      const { history: own = [], withoutTools = false } = task;
       const { definition, redactor } = deployment;
       const { messages: past, facts } = session ? await recall(task, session) : NOTHING_KEPT;
-      const now = new Date().toISOString();
-      const values = {
+      const now = task.now ?? new Date().toISOString();
+      const values: PromptValues = {
         context,
         memory: facts,
         session: sessionId === undefined ? {} : { id: sessionId },
         now,
       };
-      const memoryTools =
-        session &&
-        createMemoryTools(definition.memory, { memory, sessionKey: session.key, redactor });
-      const tools = await toolGroups.find(deployment, trace, { signal, values });
-      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], {
+      const tools = withoutTools ? [] : await toolsOf(task, values, signal);
+      const toolbox = createToolbox(replaceTools(tools), {
+        deploymentId: deployment.deploymentId,
+        approvers: approversOf(definition, deployment.variables),
+        ledger: task.ledger,
         redactor,
         observer,
         log,
       });
       const outputSchema =
         task.outputSchema ?? (definition.output && schemaOfFields(definition.output));
+      const history = [...past, ...own];
       const { messages, rendered, historyLength } = await trace.step('merge_context', (span) => {
-        const parts = { definition, values, history: past, message, toolbox, outputSchema };
+        const parts = { definition, values, history, message, toolbox, outputSchema };
         const prompt = assemblePrompt(parts);
         span.set({
           [OWN_ATTRIBUTE.contextKeys]: Object.keys(context).length,
-          ...(prompt.historyLength < past.length && {
+          ...((own.length > 0 || prompt.historyLength < past.length) && {
             [OWN_ATTRIBUTE.historyMessages]: prompt.historyLength,
           }),
           ...missingValues(prompt.missing),
@@ -121,9 +151,14 @@ export function createAgent({
         now,
         ...recordedFacts(facts),
         ...(session &&
-          historyLength > 0 && {
-            history: { session: session.key, turn: session.turns, messages: historyLength },
+          historyLength > own.length && {
+            history: {
+              session: session.key,
+              turn: session.turns,
+              messages: historyLength - own.length,
+            },
           }),
+        ...(historyLength < own.length && { ownHistory: historyLength }),
         ...(task.outputSchema && { outputSchema: task.outputSchema }),
         ...(deployment.isDraft && { draft: recordedDraft(rendered) }),
       };

@@ -8,12 +8,21 @@ import type { Observer } from '../observability/observer.ts';
 import type { History } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import { type Agent, createAgent } from './agent.ts';
+import { type ApprovedCalls, createApprovedCalls } from './approved-calls.ts';
 import { createMcpServers } from './mcp/servers.ts';
+import { createScriptedAgent, type Script } from './scripted-agent.ts';
 import { createToolGroups } from './tools/groups.ts';
 import { createToolProbe } from './tools/probe.ts';
 
 /** The composed domain of the agent. */
-export type AgentDomain = { models: Models; agent: Agent; probeTools: ProbeTools };
+export type AgentDomain = {
+  models: Models;
+  agent: Agent;
+  approvedCalls: ApprovedCalls;
+  probeTools: ProbeTools;
+  /** An agent whose tools send nothing. */
+  scriptedAgent(script: Script): Agent;
+};
 
 type Parts = {
   history: History;
@@ -46,6 +55,8 @@ export function createAgentDomain({
   return {
     models,
     agent: createAgent({ history, memory, models, toolGroups, observer, log }),
+    approvedCalls: createApprovedCalls({ toolGroups, log }),
     probeTools: createToolProbe({ servers }),
+    scriptedAgent: (script) => createScriptedAgent(script, { history, models, log }),
   };
 }

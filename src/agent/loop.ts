@@ -4,6 +4,7 @@ import type { ModelMessage, ModelRequest } from '../model/model.ts';
 import { createAnswerBudget } from '../model/pieces.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import type { JsonObject } from '../text/json.ts';
+import type { ToolEvent } from './call-tool.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
 import {
   type CallResult,
@@ -12,7 +13,7 @@ import {
   withoutExtra,
 } from './model-calls.ts';
 import { readOutput, repairRequest } from './output.ts';
-import type { Toolbox, ToolEvent } from './toolbox.ts';
+import type { Toolbox } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
 

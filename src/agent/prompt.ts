@@ -124,6 +124,8 @@ function renderPrompt({ prompt }: Pick<Definition, 'prompt'>, values: PromptValu
 function toModelMessage(past: HistoryMessage, { wireNameOf }: Toolbox): ModelMessage {
   switch (past.role) {
     case 'USER':
+    // Many servers accept a system message only at the beginning.
+    case 'SYSTEM':
       return { role: 'user', content: past.text };
     case 'ASSISTANT': {
       const toolCalls = past.toolCalls.map((call) => ({ ...call, name: wireNameOf(call.name) }));

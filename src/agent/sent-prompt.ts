@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
-import type { MessageRole, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import type { MessageRole, PrismaClient, Run } from '../generated/prisma/client.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { type PromptRecord, readPromptRecord } from '../runs/record/prompt-record.ts';
+import { readRequestHistory } from '../sessions/history.ts';
 import { isJsonObject } from '../text/json.ts';
 import { systemPrompt } from './prompt.ts';
 import { schemaOfFields } from './tools/input.ts';
@@ -73,6 +74,7 @@ export function createSentPrompts({
         select: {
           input: true,
           context: true,
+          history: true,
           sessionId: true,
           deploymentId: true,
           prompt: { select: { prompt: true } },
@@ -107,8 +109,17 @@ function partsOf(
     ...system('inject_memory', texts.memory),
     ...system('merge_context', texts.context),
     ...history,
+    ...ownHistory(record, run),
     { step: 'send_to_model', role: 'USER', text: run.input, isSource: false },
   ];
+}
+
+/** The messages of the request that were sent before its own. */
+function ownHistory({ ownHistory: sent }: PromptRecord, { history }: StoredRun): PromptPart[] {
+  const messages = readRequestHistory(history) ?? [];
+  return messages
+    .slice(messages.length - (sent ?? messages.length))
+    .map(({ role, text }) => ({ step: 'send_to_model', role, text, isSource: false }));
 }
 
 /** Redacts parts with a turn of the event loop after each `PIECE`. */
@@ -136,7 +147,7 @@ function system(step: PromptStep, text: string, isSource = false): PromptPart[] 
   return text === '' ? [] : [{ step, role: 'SYSTEM', text, isSource }];
 }
 
-type StoredRun = { context: Prisma.JsonValue; sessionId: string | null; input: string };
+type StoredRun = Pick<Run, 'context' | 'history' | 'sessionId' | 'input'>;
 
 function textsOf(
   { now, facts = {}, outputSchema, draft = '' }: PromptRecord,

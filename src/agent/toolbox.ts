@@ -3,16 +3,12 @@ import type { ModelTool, ToolCall } from '../model/model.ts';
 import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import type { Redactor } from '../redaction/redact.ts';
-import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
-import type { Span } from '../runs/trace/trace.ts';
-import { fitsArguments, parseArguments } from './tools/arguments.ts';
-import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
-import { displayName, shorten } from './untrusted-text.ts';
-
-/** An event of a tool call. */
-export type ToolEvent =
-  | { type: 'ToolStarted'; name: string; callId: string }
-  | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number };
+import { OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
+import type { Ledger } from '../runs/tool-calls/ledger.ts';
+import { createCallTool, newCallOf, type RunContext, type ToolEvent } from './call-tool.ts';
+import { fitsArguments } from './tools/arguments.ts';
+import type { Tool } from './tools/tool.ts';
+import { displayName } from './untrusted-text.ts';
 
 /** The tools of one run. The model calls them by wire names, which follow its naming rules. */
 export type Toolbox = {
@@ -34,6 +30,7 @@ export type Toolbox = {
    * @param callsLeft how many calls the run may still make.
    * @param emit receives the events of the calls.
    * @returns the result of each call, in the order of the calls.
+   * @throws an error if a call could not be recorded; no further call is sent then.
    */
   callAll(
     calls: ToolCall[],
@@ -43,21 +40,30 @@ export type Toolbox = {
   ): Promise<string[]>;
 };
 
-/** The run's values for its tool calls, and the parent of their spans. */
-export type RunContext = Omit<ToolContext, 'span'> & { span: Span };
-
 const MAX_WIRE_NAME = 64;
-/** Characters of a call id in events. Some servers put a signature of several KiB into the id. */
-export const MAX_CALL_ID = 256;
 /** Concurrent calls of one run. */
 const MAX_CONCURRENT = 16;
-const STOPPED = 'The run was aborted.';
 const NO_MORE_CALLS = 'Error: No more tool calls are allowed. Answer without them.';
 
 /** Creates the toolbox of one run. Wire names are unique, at most 64 characters long, and free of special characters. */
 export function createToolbox(
   tools: Tool[],
-  { redactor, observer, log }: { redactor: Redactor; observer: Observer; log: Log },
+  {
+    deploymentId,
+    approvers,
+    ledger,
+    redactor,
+    observer,
+    log,
+  }: {
+    deploymentId: string;
+    /** The chats of Telegram that are asked for approval. */
+    approvers: readonly number[];
+    ledger: Omit<Ledger, 'unstored'>;
+    redactor: Redactor;
+    observer: Observer;
+    log: Log;
+  },
 ): Toolbox {
   const byWireName = new Map<string, Tool>();
   const wireNames = new Map<string, string>();
@@ -71,63 +77,21 @@ export function createToolbox(
     wireNames.set(tool.name, wireName);
   }
 
+  const callTool = createCallTool({ deploymentId, approvers, ledger, redactor, observer, log });
   const nameOf = (wireName: string) => byWireName.get(wireName)?.name;
-  const nameFor = (wireName: string) => nameOf(wireName) ?? displayName(wireName, redactor);
 
-  const answer = async (call: ToolCall, context: ToolContext) => {
-    const tool = byWireName.get(call.name);
-    if (!tool) {
-      const message = `There is no tool "${displayName(call.name, redactor)}".`;
-      throw new ToolError(message, { type: 'unknown_tool' });
-    }
-    return tool.call(parseArguments(call.arguments), context);
-  };
+  const record: Toolbox['record'] = ({ id, name, arguments: text, extra }) => ({
+    id,
+    name: nameOf(name) ?? displayName(name, redactor),
+    arguments: shownArguments(text, redactor),
+    // A server refuses changed members, so a secret in them costs the whole.
+    ...(extra !== undefined && redactor.redact(extra) === extra && { extra }),
+  });
 
-  const errorText = (error: unknown, name: string) => {
-    if (error instanceof ToolError) return redactor.redact(error.message);
-    log.error({ tool: name, err: error }, 'Unexpected tool failure.');
-    return 'The tool failed.';
-  };
-
-  /** A trace names known tools only. */
-  const trace = (parent: Span, { name: wireName }: ToolCall, callId: string) => {
-    const name = nameOf(wireName);
-    return parent.begin(name ? `${OPERATION.executeTool} ${name}` : OPERATION.executeTool, {
-      [ATTRIBUTE.operation]: OPERATION.executeTool,
-      [ATTRIBUTE.toolName]: name,
-      [ATTRIBUTE.toolType]: 'function',
-      [ATTRIBUTE.toolCallId]: callId,
-    });
-  };
-
-  const callOne = async (call: ToolCall, context: RunContext, emit: (event: ToolEvent) => void) => {
-    const name = nameFor(call.name);
-    const callId = shorten(call.id, MAX_CALL_ID, redactor);
-    const startedAt = performance.now();
-    emit({ type: 'ToolStarted', name, callId });
-    const span = trace(context.span, call, callId);
-    const finished = (failed: boolean, text: string) => {
-      const milliseconds = performance.now() - startedAt;
-      observer.toolCalled(milliseconds / 1_000);
-      emit({
-        type: 'ToolFinished',
-        name,
-        callId,
-        failed,
-        durationMs: Math.round(milliseconds),
-      });
-      return failed ? `Error: ${text}` : text;
-    };
-    try {
-      const text = await answer(call, { ...context, span });
-      span.end();
-      return finished(false, text);
-    } catch (error) {
-      // If the run was aborted, the run ends this span with its own reason.
-      if (context.signal.aborted) return finished(true, STOPPED);
-      span.end(error instanceof ToolError ? error.type : 'internal_error');
-      return finished(true, errorText(error, name));
-    }
+  const refuse = (call: ToolCall) => {
+    const { name, arguments: text } = record(call);
+    const refused = ledger.open(newCallOf(call.id, { name, arguments: text }, redactor));
+    return ledger.finish(refused, { status: 'REFUSED', result: NO_MORE_CALLS });
   };
 
   return {
@@ -139,29 +103,38 @@ export function createToolbox(
 
     wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
     nameOf,
-
-    record: ({ id, name, arguments: text, extra }) => ({
-      id,
-      name: nameFor(name),
-      arguments: (fitsArguments(text) && readArguments(redactor.redact(text))) || '{}',
-      // A server refuses changed members, so a secret in them costs the whole.
-      ...(extra !== undefined && redactor.redact(extra) === extra && { extra }),
-    }),
+    record,
 
     async callAll(calls, callsLeft, context, emit) {
       const answers = calls.map(() => NO_MORE_CALLS);
       const allowed = calls.slice(0, callsLeft);
-      const refused = calls.length - allowed.length;
-      if (refused > 0) context.span.set({ [OWN_ATTRIBUTE.toolCallsRefused]: refused });
-      // All workers share one iterator.
-      const next = allowed.entries();
+      const next = eachOf(allowed);
       const work = async () => {
-        for (const [index, call] of next) answers[index] = await callOne(call, context, emit);
+        for (const [index, call] of next) {
+          const tool = byWireName.get(call.name);
+          answers[index] = await callTool(tool, call, record(call), context, emit);
+        }
       };
-      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+      const workers = await Promise.allSettled(Array.from({ length: MAX_CONCURRENT }, work));
+      for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+      const refused = calls.slice(callsLeft);
+      for (const call of refused) await refuse(call);
+      if (refused.length > 0)
+        context.span.set({ [OWN_ATTRIBUTE.toolCallsRefused]: refused.length });
       return answers;
     },
   };
+}
+
+/** The entries of a list, for several workers together. A worker that fails ends the iteration of all. */
+function* eachOf<Entry>(entries: Entry[]): Generator<[number, Entry]> {
+  yield* entries.entries();
+}
+
+/** The arguments without values of variables; `{}` if they are over 64 KiB or no JSON object. */
+export function shownArguments(text: string, redactor: Redactor): string {
+  const shown = fitsArguments(text) && readArguments(redactor.redact(text));
+  return shown && fitsArguments(shown) ? shown : '{}';
 }
 
 function plainName(name: string): string {

@@ -18,6 +18,9 @@ export type BotChanges = {
     | Bot[Setting]
     | null
     | undefined;
+} & {
+  /** What a definition must pass before it becomes active in production. Null removes it. */
+  gate?: Prisma.InputJsonObject | null | undefined;
 };
 
 /** The bots of all accounts. */
@@ -61,14 +64,18 @@ export const BOTS: ListDefinition = {
 /**
  * SQL conditions that restrict a list to the bots that a caller may see.
  *
- * @param search letters, of either case, that the name or the id of a bot must contain.
+ * @param filter letters, of either case, that the name or the id of a bot must contain, and the ids of the bots.
  */
-export function visibleInList({ account, key }: Caller, search?: string | null): Prisma.Sql[] {
+export function visibleInList(
+  { account, key }: Caller,
+  { search, ids }: { search?: string | null | undefined; ids?: string[] | null | undefined } = {},
+): Prisma.Sql[] {
   const contains = (column: Prisma.Sql) =>
     Prisma.sql`strpos(lower(${column}), lower(${search})) > 0`;
   return [
     Prisma.sql`account_id = ${account.id}`,
     ...(key.restricted ? [Prisma.sql`id = ANY(${key.botIds})`] : []),
+    ...(ids ? [Prisma.sql`id = ANY(${ids})`] : []),
     ...(search ? [Prisma.sql`(${contains(Prisma.sql`name`)} OR ${contains(Prisma.sql`id`)})`] : []),
   ];
 }
@@ -176,7 +183,7 @@ export function createBots({
     },
 
     async update(caller, id, changes) {
-      const { name, webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute } = changes;
+      const { name, webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute, gate } = changes;
       return prisma.$transaction(async (tx) => {
         const [bot] = await tx.bot.updateManyAndReturn({
           where: { id, accountId: caller.account.id },
@@ -185,6 +192,7 @@ export function createBots({
             webOrigins: webOrigins ? [...new Set(webOrigins)] : undefined,
             visitorSessionsPerHour: visitorSessionsPerHour ?? undefined,
             visitorMessagesPerMinute: visitorMessagesPerMinute ?? undefined,
+            gate: gate === null ? Prisma.DbNull : gate,
           },
         });
         if (!bot) throw notFound('bot', id);

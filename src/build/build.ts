@@ -143,7 +143,7 @@ const last = readStamp();
 if (last.inputs !== inputs || last.outputs !== outputsDigest(ROOT)) {
   if (!existsSync(join(ROOT, BUNDLER))) {
     console.error(
-      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev',
+      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev --omit=optional',
     );
     process.exit(1);
   }

@@ -1,6 +1,6 @@
 /**
  * `npm run documents`: writes `src/generated/operations` from `schema.graphql` and the `.graphql` files of `src/operations`.
- * REST, the console and the command each have a folder and a generated module, with a constant and types for each
+ * REST (with MCP), OpenAI's API, the console and the command each have a folder and a generated module, with a constant and types for each
  * operation. All use the fragments of `shared/`; the console and the command also have its operations. `persisted.ts` has
  * the texts of all operations by their ids.
  */
@@ -47,17 +47,21 @@ type Module = {
   constantOf(operation: Printed): string;
 };
 
+/** The documents of an interface whose routes the engine executes in the process of the server. */
+const ofRoutes = (name: string): Module => ({
+  name,
+  document: documentOf(definitionsIn(name), FRAGMENTS),
+  schema: withoutErrors(SCHEMA),
+  scalars: { DateTime: 'Date', JSON: 'JsonObject' },
+  imports:
+    "import type { JsonObject } from '../../text/json.ts';\nimport type { Operation } from '../../transport/engine.ts';\n",
+  constantOf: ({ name, type, text }) =>
+    `export const ${name}: Operation<${type}Variables, ${type}> = { document: \`${text}\` };\n`,
+});
+
 const MODULES: Module[] = [
-  {
-    name: 'rest',
-    document: documentOf(definitionsIn('rest'), FRAGMENTS),
-    schema: withoutErrors(SCHEMA),
-    scalars: { DateTime: 'Date', JSON: 'JsonObject' },
-    imports:
-      "import type { JsonObject } from '../../text/json.ts';\nimport type { Operation } from '../../transport/engine.ts';\n",
-    constantOf: ({ name, type, text }) =>
-      `export const ${name}: Operation<${type}Variables, ${type}> = { document: \`${text}\` };\n`,
-  },
+  ofRoutes('rest'),
+  ofRoutes('openai'),
   {
     // The console has only the ids, which keeps it small: the server that serves it knows the texts.
     name: 'console',

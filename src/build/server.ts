@@ -20,6 +20,7 @@ await build({
     doctor: 'src/start/doctor.ts',
     'reset-operator': 'src/start/reset-operator.ts',
     'transfer-account': 'src/start/transfer-account.ts',
+    'rebuild-stats': 'src/start/rebuild-stats.ts',
   },
   platform: 'node',
   logLevel: 'warn',

@@ -1,5 +1,7 @@
 import type { KeyLookups } from '../accounts/key-lookup.ts';
 import type { Limits } from '../accounts/limits.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { DeliverOutcome } from '../approvals/settle.ts';
 import type { Lifetime } from '../async/lifetime.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
@@ -12,16 +14,22 @@ import type { Cancel } from '../runs/life/cancel.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { type ChannelStates, createChannelStates } from './states.ts';
 import { createTelegramApi, type TelegramApi } from './telegram/api.ts';
+import { createApprovalQueue } from './telegram/approval-queue.ts';
+import { startApprovalWorker } from './telegram/approval-worker.ts';
 import { createBlockedChats } from './telegram/blocked-chats.ts';
+import { createButtons } from './telegram/buttons.ts';
 import { createTelegramChat } from './telegram/chat.ts';
 import { createCommands } from './telegram/commands.ts';
 import { createTelegramConnector, type TelegramConnector } from './telegram/connector.ts';
 import { startConsumer, type TelegramConsumer } from './telegram/consumer.ts';
 import { createHandleUpdate } from './telegram/handle.ts';
-import { createInbox, INBOX_CHANNEL } from './telegram/inbox.ts';
+import { createInbox, INBOX_CHANNEL, type Inbox } from './telegram/inbox.ts';
+import { createOutcomes } from './telegram/outcomes.ts';
 import { startPoller } from './telegram/poller.ts';
+import { createHandlePress } from './telegram/press.ts';
 import { createReceive } from './telegram/receive.ts';
 import { createRegistration, type Registration } from './telegram/registration.ts';
+import { createTellOutcome } from './telegram/tell-outcome.ts';
 import { createTelegramUse, type TelegramUse } from './telegram/use.ts';
 import { createWebhook, type TelegramWebhook } from './telegram/webhook.ts';
 
@@ -35,17 +43,20 @@ export type TelegramOptions = {
   pendingMs?: number | undefined;
 };
 
-/** What connects deployments to their channels. Deployments depend on it. */
+/** What connects deployments to their channels. Deployments and approvals depend on it. */
 export type ConnectionsDomain = {
   api: TelegramApi;
   states: ChannelStates;
   registration: Registration;
   connector: TelegramConnector;
   use: TelegramUse;
+  inbox: Inbox;
+  deliverOutcome: DeliverOutcome;
 };
 
 type ConnectionParts = {
   prisma: PrismaClient;
+  owner: Pick<Owner, 'id' | 'isAlive'>;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
   /** The server's public base URL. Webhooks need `https:`. */
@@ -57,6 +68,7 @@ type ConnectionParts = {
 
 export function createChannelConnections({
   prisma,
+  owner,
   pubsub,
   activeDeployments,
   publicUrl,
@@ -88,7 +100,9 @@ export function createChannelConnections({
       );
     return connector.start();
   });
-  return { api, states, registration, connector, use };
+  const inbox = createInbox({ prisma, owner, pubsub });
+  const deliverOutcome = createOutcomes({ prisma, inbox });
+  return { api, states, registration, connector, use, inbox, deliverOutcome };
 }
 
 /** What answers the messages of channels. */
@@ -109,6 +123,9 @@ type Parts = {
   sessions: Sessions;
   cancel: Cancel;
   startChat: StartChat;
+  approvals: Pick<Approvals, 'decide'>;
+  /** The current secret key, then the previous ones. */
+  secretKeys: Uint8Array[];
   log: Log;
   lifetime: Lifetime;
 };
@@ -120,15 +137,18 @@ export function createChannelsDomain({
   limits,
   lookUps,
   activeDeployments,
-  connections: { api, states, registration, connector, use },
+  connections: { api, states, registration, connector, use, inbox },
   sessions,
   cancel,
   startChat,
+  approvals,
+  secretKeys,
   log,
   lifetime,
 }: Parts): ChannelsDomain {
-  const inbox = createInbox({ prisma, owner, pubsub });
   const receive = createReceive({ inbox });
+  const blockedChats = createBlockedChats({ prisma, states });
+  const buttons = createButtons(secretKeys);
   const handle = createHandleUpdate({
     prisma,
     api,
@@ -136,7 +156,9 @@ export function createChannelsDomain({
     inbox,
     chat: createTelegramChat({ startChat, limits, inbox }),
     commands: createCommands({ prisma, sessions, cancel }),
-    blockedChats: createBlockedChats({ prisma, states }),
+    tellOutcome: createTellOutcome({ prisma, inbox }),
+    press: createHandlePress({ prisma, approvals, buttons }),
+    blockedChats,
     connector,
     log,
   });
@@ -148,6 +170,9 @@ export function createChannelsDomain({
   lifetime.onStart(() =>
     startPoller({ prisma, owner, use, registration, connector, receive, log }),
   );
+  const queue = createApprovalQueue({ prisma, owner });
+  const showing = { prisma, queue, use, registration, buttons, blockedChats, pubsub, log };
+  lifetime.onStart(() => startApprovalWorker(showing));
   return {
     telegramWebhook: createWebhook({ prisma, lookUps, registration, receive }),
 

@@ -39,10 +39,23 @@ export type ChatReply = {
   toolsCalled: string[];
 };
 
+/** A message in the history of a single prompt. */
+export type HistoryMessage = {
+  role: 'user' | 'assistant' | 'tool';
+  /** Text of the message. Optional for the role `assistant`. */
+  content?: string | undefined;
+  /** Tool calls of a message of the role `assistant`. A message of the role `tool` must follow for each. */
+  toolCalls?: { id: string; name: string; arguments: string }[] | undefined;
+  /** The tool call that a message of the role `tool` answers. */
+  toolCallId?: string | undefined;
+};
+
 /** A single prompt, without a conversation. */
 export type ExecuteInput = {
   /** The prompt for the bot, at least 1 character. */
   prompt: string;
+  /** Messages to send to the model before the prompt, oldest first: at most 500. */
+  history?: HistoryMessage[] | undefined;
   /** JSON object that is passed to the model. */
   context?: JsonObject | undefined;
   /** Environment of the bot. Defaults to `production`. */

@@ -9,6 +9,11 @@ export type DeployInput = {
   /** Note shown in the list of deployments, at most 1,000 characters. */
   message?: string | undefined;
   /**
+   * Whether the deployment becomes active without the gate of the bot. It then needs a `message`, and the scope `admin` too.
+   * Defaults to `false`.
+   */
+  skipGate?: boolean | undefined;
+  /**
    * Variables that the definition refers to as `env.NAME`, in addition to the variables of the active deployment. `null` removes a
    * variable. Values are stored encrypted and never returned.
    */
@@ -21,10 +26,15 @@ export type DeployReply = {
   deploymentId: string;
   /** ID of the bot. */
   botId: string;
-  /** `deployed`: the deployment succeeded. `failed`: nothing changed. `pending`: a channel is still being connected. */
+  /**
+   * `deployed`: the deployment succeeded. `failed`: nothing changed. `pending`: a channel is still being connected, or the gate of the
+   * bot is not decided.
+   */
   status: 'deployed' | 'failed' | 'pending';
-  /** Time at which the attempt finished, or was accepted while it is pending. */
+  /** Time at which the attempt finished, or was accepted while it is pending. `status` says whether it succeeded. */
   deployedAt: string;
+  /** Time at which the attempt ended, also if it failed. Null while it is pending. */
+  endedAt: string | null;
   /** Channels connected to the deployment. */
   channels: ('api' | 'web' | 'telegram')[];
   /** Every error in the source, with its line and column. Empty on success. */

@@ -8,6 +8,7 @@ export type {
   Environment,
   ExecuteInput,
   ExecuteReply,
+  HistoryMessage,
   JsonObject,
 } from './chats.ts';
 export type {
@@ -46,6 +47,7 @@ export type {
   RunStarted,
   Span,
   TextDelta,
+  ToolCall,
   ToolFinished,
   ToolStarted,
   Trace,

@@ -20,6 +20,11 @@ export type Run = {
   status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /** Channel through which the run was requested. */
   channel: 'api' | 'web' | 'telegram';
+  /**
+   * Interface through which the client requested the run. Null for runs of the channel `api` from before the entrance was
+   * stored.
+   */
+  entrance: 'rest' | 'graphql' | 'openai' | 'mcp' | 'web' | 'telegram' | null;
   /** Session ID of the conversation. Null for a run outside any conversation. */
   sessionId: string | null;
   /** Message or prompt sent to the bot. */
@@ -58,8 +63,48 @@ export type Run = {
   finishReason: string | null;
   /** Names of the tools called, as `<group>.<capability>`, in call order without repeats. */
   toolsCalled: string[];
+  /** What began the run. `approval`: the outcome of a tool call that a person had to approve. */
+  trigger: 'request' | 'approval';
+  /** ID of the run whose tool call was approved or denied. Null for `request`. */
+  causedBy: string | null;
+  /** Tool calls in order. While the run is active, only calls that may change something. */
+  toolCalls: ToolCall[];
   /** Trace of the run. */
   trace: Trace;
+};
+
+/** A tool call of a run. Its texts hold no values of variables. */
+export type ToolCall = {
+  /** ID of the record. */
+  id: string;
+  /** The model's ID of the call. The events of the call carry the same value. */
+  callId: string;
+  /** Name of the tool, as `<group>.<capability>`. */
+  name: string;
+  /** Arguments from the model. Null if they are not stored. */
+  arguments: JsonObject | null;
+  /** The HTTP request of a capability. Null for other tools, for a call that was not sent, and if it is not stored. */
+  request: { method: string; url: string; body: string | null } | null;
+  /** State of the call. `unknown`: the request was sent, and its outcome is not known; it is not sent again. */
+  status:
+    | 'running'
+    | 'completed'
+    | 'failed'
+    | 'unknown'
+    | 'waiting'
+    | 'denied'
+    | 'expired'
+    | 'refused';
+  /** The result or the error, as the model got it: at most 64 KiB. Null while the call is in progress. */
+  result: string | null;
+  /** Status of the HTTP response. Null if there was none. */
+  httpStatus: number | null;
+  /** The `Idempotency-Key` of the request. Null for a call that only reads. */
+  idempotencyKey: string | null;
+  /** Time of the call. */
+  startedAt: string;
+  /** Time at which the call ended. Null before that, and if it is not known. */
+  finishedAt: string | null;
 };
 
 /** The trace of a run. */
@@ -89,12 +134,16 @@ export type Span = {
 };
 
 /**
- * The run after a cancellation. Without the scope `runs`, `deploymentId`, `input`, `response`, `metadata`, `error` and
- * `trace` are null.
+ * The run after a cancellation. Without the scope `runs`, `deploymentId`, `input`, `response`, `metadata`, `error`,
+ * `trigger`, `causedBy`, `toolCalls` and `trace` are null.
  */
-export type CancelledRun = Omit<Run, 'input' | 'trace'> & {
+export type CancelledRun = Omit<Run, 'input' | 'trigger' | 'toolCalls' | 'trace'> & {
+  /** What began the run. */
+  trigger: 'request' | 'approval' | null;
   /** Message or prompt sent to the bot. */
   input: string | null;
+  /** Tool calls in order. */
+  toolCalls: ToolCall[] | null;
   /** Trace of the run. */
   trace: Trace | null;
 };
@@ -107,6 +156,8 @@ export type RunFilter = {
   status?: Run['status'] | undefined;
   /** Only runs from this channel. */
   channel?: Run['channel'] | undefined;
+  /** Only runs that clients requested through this interface. */
+  entrance?: Exclude<Run['entrance'], null> | undefined;
   /** Only runs of this kind. */
   kind?: 'chat' | 'execute' | undefined;
   /** Only runs in this environment. */
@@ -147,6 +198,8 @@ export type ToolStarted = Numbered & {
   name: string;
   /** Identifies the tool call. Both events of a call carry the same value. */
   callId: string;
+  /** Arguments of the call. Only for keys with the scope `runs`. */
+  arguments?: JsonObject;
 };
 
 /** A tool call finished or failed. */
@@ -160,6 +213,8 @@ export type ToolFinished = Numbered & {
   failed: boolean;
   /** Duration of the call in milliseconds. */
   durationMs: number;
+  /** What the model got. Only for keys with the scope `runs`. */
+  result?: string;
 };
 
 /** Last event of a run. */

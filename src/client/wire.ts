@@ -1,5 +1,5 @@
 /** Members whose values belong to users, so the client does not rename anything inside. */
-const OPAQUE = /^(output|metadata|attributes)$/;
+const OPAQUE = /^(output|metadata|attributes|arguments)$/;
 
 /** Renames the members of a response from `snake_case` to `camelCase`. */
 export function fromWire(value: unknown): unknown {
@@ -13,12 +13,12 @@ export function fromWire(value: unknown): unknown {
   );
 }
 
-/** Renames the members of a request from `camelCase` to `snake_case`, without those inside them. */
+/** Renames the members of a request, and of the messages of its history, from `camelCase` to `snake_case`. */
 export function toWire(input: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(input).map(([name, member]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      member,
+      name === 'history' && Array.isArray(member) ? member.map(toWire) : member,
     ]),
   );
 }

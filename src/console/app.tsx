@@ -18,7 +18,10 @@ import { session } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
+const Approvals = lazyPart(screenCode.approvals);
 const Deployments = lazyPart(screenCode.deployments);
+const Evaluations = lazyPart(screenCode.evaluations);
+const Home = lazyPart(screenCode.home);
 const Guide = lazyPart(screenCode.guide);
 const Settings = lazyPart(screenCode.settings);
 const Playground = lazyPart(screenCode.playground);
@@ -89,6 +92,7 @@ function Screens(): ReactNode {
       <Route path={SCREENS.newBot.path}>
         <Start />
       </Route>
+      <Route path={SCREENS.home.path}>{({ botId }) => <Home key={botId} botId={botId} />}</Route>
       <Route path={SCREENS.start.path}>{({ botId }) => <Start key={botId} botId={botId} />}</Route>
       <Route path={SCREENS.playground.path}>
         {({ botId }) => <Playground key={botId} botId={botId} />}
@@ -101,8 +105,14 @@ function Screens(): ReactNode {
       <Route path={SCREENS.sessions.path}>
         {({ botId }) => <Sessions key={botId} botId={botId} />}
       </Route>
+      <Route path={SCREENS.approvals.path}>
+        {({ botId, opened }) => <Approvals key={botId} botId={botId} opened={opened} />}
+      </Route>
       <Route path={SCREENS.deployments.path}>
         {({ botId, opened }) => <Deployments key={botId} botId={botId} opened={opened} />}
+      </Route>
+      <Route path={SCREENS.evaluations.path}>
+        {({ botId, opened }) => <Evaluations key={botId} botId={botId} opened={opened} />}
       </Route>
       <Route path={SCREENS.studio.path}>
         {({ botId }) => <Studio key={botId} botId={botId} />}

@@ -1,4 +1,5 @@
 import './design/tokens.css';
+import './design/font.css';
 import './design/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,5 +1,6 @@
 /** The console's frame on the pages that the server renders: GraphiQL and the REST API reference. */
 import './design/tokens.css';
+import './design/font.css';
 import './design/base.css';
 import './frame/frame.css';
 import './frame/page.css';

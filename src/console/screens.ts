@@ -9,12 +9,17 @@ type ScreenRow = {
   icon?:
     | 'bot'
     | 'book'
+    | 'tests'
+    | 'braces'
     | 'chat'
-    | 'code'
     | 'edit'
+    | 'graph'
+    | 'home'
     | 'layers'
     | 'list'
     | 'plus'
+    | 'pulse'
+    | 'shield'
     | 'sliders'
     | 'user'
     | 'users';
@@ -28,8 +33,8 @@ type ScreenRow = {
   group?: 'Go to' | 'This bot' | 'Settings' | 'Reference';
   /** Further words that find the screen in the palette. */
   words?: string;
-  /** The scope without which the palette does not offer the screen. */
-  needs?: 'ADMIN' | 'OPERATOR';
+  /** The scope without which the navigation and the palette do not offer the screen. */
+  needs?: 'ADMIN' | 'APPROVE' | 'DEPLOY' | 'OPERATOR';
   /** Whether the palette hides the screen from a key that is restricted to some bots. */
   needsEveryBot?: true;
   /** Whether the server renders the page. Links to it leave the console. */
@@ -56,6 +61,14 @@ export const SCREENS = {
     needs: 'ADMIN',
     needsEveryBot: true,
   },
+  home: {
+    path: '/bots/:botId',
+    title: 'Home',
+    icon: 'home',
+    navigation: 'bot',
+    group: 'This bot',
+    words: 'overview health addresses',
+  },
   start: { path: '/bots/:botId/start', title: 'Bot' },
   playground: {
     path: '/bots/:botId/playground',
@@ -68,7 +81,7 @@ export const SCREENS = {
   runs: {
     path: '/bots/:botId/runs',
     title: 'Runs',
-    icon: 'list',
+    icon: 'pulse',
     navigation: 'bot',
     isInBar: true,
     group: 'This bot',
@@ -82,12 +95,30 @@ export const SCREENS = {
     navigation: 'bot',
     group: 'This bot',
   },
+  approvals: {
+    path: '/bots/:botId/approvals/:opened?',
+    title: 'Approvals',
+    icon: 'shield',
+    navigation: 'bot',
+    group: 'This bot',
+    words: 'tool calls approve deny inbox',
+    needs: 'APPROVE',
+  },
   deployments: {
     path: '/bots/:botId/deployments/:opened?',
     title: 'Deployments',
     icon: 'layers',
     navigation: 'bot',
     group: 'This bot',
+  },
+  evaluations: {
+    path: '/bots/:botId/evaluations/:opened?',
+    title: 'Evaluations',
+    icon: 'tests',
+    navigation: 'bot',
+    group: 'This bot',
+    words: 'tests replay judge cases',
+    needs: 'DEPLOY',
   },
   studio: {
     path: '/bots/:botId/studio',
@@ -179,7 +210,7 @@ export const SCREENS = {
   rest: {
     path: '/docs',
     title: 'REST API',
-    icon: 'list',
+    icon: 'braces',
     navigation: 'reference',
     group: 'Reference',
     isPage: true,
@@ -187,7 +218,7 @@ export const SCREENS = {
   graphiql: {
     path: '/graphql',
     title: 'GraphiQL',
-    icon: 'code',
+    icon: 'graph',
     navigation: 'reference',
     group: 'Reference',
     isPage: true,
@@ -203,13 +234,21 @@ export const ROWS = Object.entries<ScreenRow>(SCREENS).map(([name, row]) => ({ n
 export const REDIRECTS: [path: string, to: string][] = [
   ['/', '/bots'],
   ['/sign-in', '/bots'],
-  ['/bots/:botId', '/bots/:botId/playground'],
 ];
 
 /** Whether an address belongs to a pattern of the table. */
 export function matches(path: string, address: string): boolean {
-  const pattern = path.replace(/\/[:*]\w*\?/, '(/.*)?').replaceAll(/:\w+/g, '[^/]+');
+  const pattern = path
+    .replace('/*?', '(/.*)?')
+    .replace(/\/:\w+\?/, '(/[^/]+)?')
+    .replaceAll(/:\w+/g, '[^/]+');
   return new RegExp(`^${pattern}/?$`).test(address);
+}
+
+/** Whether an address belongs to a screen, or leads to one. A section of the settings must exist. */
+export function isScreen(address: string): boolean {
+  const paths = [...ROWS.map(({ path }) => path), ...REDIRECTS.map(([path]) => path)];
+  return paths.some((path) => !path.includes('*') && matches(path, address));
 }
 
 /** Finds the screen of an address. The sections of the settings are one screen. */

@@ -8,7 +8,9 @@ import { createDeployChecks, type DeployChecks } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import type { EnvironmentCipher } from './environment.ts';
+import { EVALUATION_WORK } from './gate.ts';
 import { createReadSource } from './read-source.ts';
+import { createSettleGate, type SettleGate } from './settle-gate.ts';
 
 /** The composed domain of deployments. `createActiveDeployments` comes before it: channels need it too. */
 export type DeploymentsDomain = {
@@ -16,6 +18,7 @@ export type DeploymentsDomain = {
   deployChecks: DeployChecks;
   deploymentChanges: DeploymentChanges;
   drafts: Drafts;
+  settleGate: SettleGate;
 };
 
 /** @param allowedHosts `host:port` of private hosts that tools may call. */
@@ -38,8 +41,11 @@ export function createDeploymentsDomain({
 }): DeploymentsDomain {
   const changes = createDeploymentChanges({ pubsub });
   const read = createReadSource({ allowedHosts });
+  const parts = { prisma, cipher, read, connections, versions, changes };
+  const notifyGates = () => pubsub.publish(EVALUATION_WORK, '');
   return {
-    deploy: createDeploy({ prisma, cipher, read, probeTools, connections, versions, changes }),
+    deploy: createDeploy({ ...parts, probeTools, notifyGates }),
+    settleGate: createSettleGate(parts),
     deployChecks: createDeployChecks({ prisma, cipher, read }),
     deploymentChanges: changes,
     drafts: createDrafts({ prisma, cipher, read }),

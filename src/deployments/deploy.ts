@@ -1,8 +1,8 @@
 import { recordChanges } from '../accounts/audit.ts';
 import { botVersionName } from '../bots/bots.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
-import { notFound } from '../errors/errors.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import { invalidInput, notFound } from '../errors/errors.ts';
+import type { Bot, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import {
   type AnsweringDeployment,
   claimKey,
@@ -17,6 +17,7 @@ import type { DeploymentChanges } from './changes.ts';
 import type { ChannelConnections } from './channels.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher } from './environment.ts';
+import { basisOfGate, findAnswer, readGate, waitsForGate } from './gate.ts';
 import { createInstall } from './install.ts';
 import { createPlan, type Plan } from './plan.ts';
 import type { ReadSource } from './read-source.ts';
@@ -31,8 +32,11 @@ import type { DeployRequest } from './request.ts';
  * - `ROLLBACK`: an earlier deployment's source again, in its environment, with its variables.
  * - `PROMOTE`: a staging deployment's source in production, with production's variables.
  *
+ * If the bot has a gate, a deploy or a promotion to production is `PENDING` until the gate is decided: see `SettleGate`. With
+ * `skipGate` it becomes active at once, which the audit log records.
+ *
  * @throws GatewayError `idempotency_conflict` if the idempotency key was used for another request, `invalid_request` if the
- *   variables exceed their limits in number or size; and for an earlier deployment `deployment_not_found`, or
+ *   variables exceed their limits in number or size, or if `skipGate` has no message; and for an earlier deployment `deployment_not_found`, or
  *   `deployment_not_deployable` if it failed, or if a deployment outside staging is promoted.
  */
 export type Deploy = (request: DeployRequest) => Promise<AnsweringDeployment>;
@@ -48,6 +52,7 @@ export function createDeploy({
   connections,
   versions,
   changes,
+  notifyGates,
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
@@ -55,7 +60,9 @@ export function createDeploy({
   probeTools: ProbeTools;
   connections: ChannelConnections;
   versions: Pick<Versions, 'renew'>;
-  changes: Pick<DeploymentChanges, 'notify'>;
+  changes: DeploymentChanges;
+  /** Notifies workers that a deployment waits for its gate. */
+  notifyGates(): void;
 }): Deploy {
   const { plan } = createPlan({ cipher });
   const install = createInstall({ cipher, connections });
@@ -77,8 +84,42 @@ export function createDeploy({
     if (status !== 'FAILED') await versions.renew(botVersionName(botId));
   };
 
+  /** The gate of a request; null if it needs to pass none. */
+  const gateFor = (
+    stored: Prisma.JsonValue,
+    { action, skipGate }: DeployRequest,
+    { environment }: Plan,
+  ) =>
+    action === 'ROLLBACK' || skipGate || environment !== 'PRODUCTION' ? null : readGate(stored);
+
+  /** Waits for the decision about a deployment whose evaluation exists already: that takes only a moment. */
+  const decided = async (deployment: AnsweringDeployment, { variables }: Plan) => {
+    const { id, botId, gate: stored } = deployment;
+    const gate = readGate(stored);
+    const basis = gate && basisOfGate(gate, cipher.fingerprint(variables));
+    const stopped = AbortSignal.timeout(DECISION_MS);
+    const notices = changes.follow(botId, stopped)[Symbol.asyncIterator]();
+    const read = async () => ({
+      ...deployment,
+      ...(await prisma.deployment.findUnique({ where: { id } })),
+    });
+    notifyGates();
+    const answer = basis && (await findAnswer(prisma, deployment, basis));
+    if (!answer || answer.failed > 0) {
+      await notices.return?.();
+      return deployment;
+    }
+    for (let latest = await read(); ; latest = await read()) {
+      if (!waitsForGate(latest)) return latest;
+      const { done } = await notices.next();
+      if (done) return read();
+    }
+  };
+
   return async (request) => {
-    const { action, botId, message, actor } = request;
+    const { action, botId, message, actor, skipGate } = request;
+    if (skipGate && !message?.trim())
+      throw invalidInput([{ path: 'input.message', message: 'is required with skipGate' }]);
     const repeatable = repeatableOf(request, cipher);
     const earlier = repeatable && (await earlierAnswer(prisma, repeatable));
     if (earlier) {
@@ -96,24 +137,34 @@ export function createDeploy({
     const id = makeId('dep');
     const store = (attempts: number) =>
       prisma.$transaction(async (tx) => {
-        const bots = await tx.$queryRaw<unknown[]>`
-          SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
-        if (bots.length === 0) throw notFound('bot', botId);
+        const [bot] = await tx.$queryRaw<Pick<Bot, 'gate'>[]>`
+          SELECT gate FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
+        if (!bot) throw notFound('bot', botId);
         const stored = attempts > 1 && (await tx.deployment.findUnique({ where: { id } }));
         if (stored) return { ...stored, isReplayed: false };
         const first = repeatable && (await claimKey(tx, repeatable));
         if (first) return first;
+        const latest = await plan(tx, request, planned);
         const deployment = await install(tx, {
           id,
           botId,
           message,
           keyId: actor?.keyId,
-          plan: await plan(tx, request, planned),
+          plan: latest,
+          gate: gateFor(bot.gate, request, latest),
           parsed,
           ...probed,
           asked: planned.variables,
         });
-        if (actor) await recordChanges(tx, actor, { action, targetId: id, botId });
+        const change = deployment.status === 'FAILED' ? 'DEPLOY_FAILED' : action;
+        const skips = skipGate && bot.gate !== null && deployment.status !== 'FAILED';
+        if (actor)
+          await recordChanges(
+            tx,
+            actor,
+            { action: change, targetId: id, botId },
+            ...(skips ? [{ action: 'SKIP_GATE' as const, targetId: id, botId }] : []),
+          );
         if (repeatable) await recordDeployment(tx, repeatable, id);
         return { ...deployment, isReplayed: false };
       }, TRANSACTION);
@@ -122,24 +173,29 @@ export function createDeploy({
     await renew(deployment);
     if (deployment.isReplayed) return deployment;
     changes.notify(deployment);
+    if (waitsForGate(deployment)) return decided(deployment, planned);
     if (deployment.status !== 'PENDING') return deployment;
     await connections.connect(id);
     return { ...deployment, ...(await prisma.deployment.findUnique({ where: { id } })) };
   };
 }
 
+/** Milliseconds that a deploy waits for a decision that needs no new evaluation. */
+const DECISION_MS = 5_000;
+
 /** The request with its fingerprint, if it has an idempotency key. */
 function repeatableOf(request: DeployRequest, cipher: EnvironmentCipher): Repeatable | undefined {
-  const { action, botId, message = null, idempotency } = request;
+  const { action, botId, message = null, idempotency, skipGate = false } = request;
   if (!idempotency) return undefined;
+  const gate = skipGate ? ['skip-gate'] : [];
   const operation = action.toLowerCase();
   if (request.action !== 'DEPLOY') {
-    const input = [botId, request.deploymentId, message];
+    const input = [botId, request.deploymentId, message, ...gate];
     return { ...idempotency, fingerprint: fingerprintOf(operation, input) };
   }
   const { environment, source, envVars, unsetEnvVars } = request;
   const variables = cipher.fingerprint(envVars);
   // A client may send the same variables in another order.
-  const input = [botId, environment, source, message, variables, unsetEnvVars.toSorted()];
+  const input = [botId, environment, source, message, variables, unsetEnvVars.toSorted(), ...gate];
   return { ...idempotency, fingerprint: fingerprintOf(operation, input) };
 }

@@ -72,10 +72,21 @@ export function channelWarning(channel: Channel, problem: string): DeploymentDia
   return warning('channel-unavailable', message, BEGINNING);
 }
 
+/** The warning about a variable that names no chats for approvals. @param problem a clause. */
+export function approversWarning(problem: string): DeploymentDiagnostic {
+  const message = `nobody can decide about tool calls in Telegram: ${problem}`;
+  return warning('invalid-chat', message, BEGINNING);
+}
+
 /** The error about a bot of an outside service that belongs to another bot or environment. */
 export function channelClaimed(channel: Channel, by: string): DeploymentDiagnostic {
   const message = `the token of the channel ${channel.toLowerCase()} is already in use by ${by}`;
   return { severity: 'ERROR', code: 'channel-claimed', message, ...BEGINNING };
+}
+
+/** An error of a gate about the whole source. @param message a clause. */
+export function gateError(code: string, message: string): DeploymentDiagnostic {
+  return { severity: 'ERROR', code, message, ...BEGINNING };
 }
 
 /** The first 100 warnings about unavailable tool servers and unknown tools. */

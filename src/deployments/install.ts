@@ -1,10 +1,13 @@
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import type { ParsedSource } from '../language/read.ts';
 import { databaseTime } from '../storage/moment.ts';
+import { activate, activeState } from './activate.ts';
 import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
 import type { ToolServerReport } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import type { Gate } from './gate.ts';
 import type { Plan } from './plan.ts';
+import { supersede } from './supersede.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
 /** The data of a new deployment. */
@@ -16,6 +19,8 @@ export type Installation = {
   /** The key that deploys, if any. */
   keyId: string | null | undefined;
   plan: Plan;
+  /** The gate that it must pass before it becomes active. Null: it becomes active at once. */
+  gate: Gate | null;
   /** The parsed source of the plan. */
   parsed: ParsedSource;
   /** Reports of the source's tool servers. */
@@ -25,7 +30,10 @@ export type Installation = {
   asked: EnvironmentVariables;
 };
 
-/** Stores a deployment, and activates it if it has no errors. The transaction holds the lock on the bot. */
+/**
+ * Stores a deployment, and activates it if it has no errors and no gate. A deployment to production without errors replaces
+ * the deployments that wait for a gate. The transaction holds the lock on the bot.
+ */
 export type Install = (
   tx: Prisma.TransactionClient,
   installation: Installation,
@@ -38,13 +46,16 @@ export function createInstall({
   cipher: EnvironmentCipher;
   connections: ChannelConnections;
 }): Install {
-  return async (tx, { id, botId, message, keyId, plan, parsed, reports, asked, ...answers }) => {
+  return async (
+    tx,
+    { id, botId, message, keyId, plan, gate, parsed, reports, asked, ...answers },
+  ) => {
     const { environment, source, variables, refusals, previousId } = plan;
     const { rolledBackToId, sentEnvNames } = plan;
     const place = { id, botId, environment };
     const { definition } = parsed;
     const createdAt = new Date(await databaseTime(tx));
-    const version = await nextVersion(tx, botId);
+    const { version, hasWaiting } = await nextVersion(tx, botId);
     const origin = { message, keyId, sentEnvNames, rolledBackToId, previousId };
     const attempt = { ...place, source, version, createdAt, ...origin };
     const fail = ({ diagnostics }: Verdict) =>
@@ -58,35 +69,31 @@ export function createInstall({
     const judged = { parsed, variables, reports, channelReports };
     const verdict = verdictOn({ ...judged, refusals });
     if (definition === null || !verdict.isDeployable) return fail(verdict);
+    const stored = {
+      ...attempt,
+      diagnostics: verdict.diagnostics,
+      envNames: Object.keys(variables).sort(),
+      envVars: cipher.encrypt(id, variables),
+    };
+    if (gate) {
+      if (hasWaiting) await supersede(tx, place, version);
+      return tx.deployment.create({ data: { ...stored, status: 'PENDING', gate } });
+    }
     const claimed = await connections.claim(tx, place, channelReports, keyId);
     if (claimed.length > 0) return fail(verdictOn({ ...judged, refusals: claimed }));
-    const isPending = channelReports.some(({ problem }) => problem === undefined);
+    if (hasWaiting) await supersede(tx, place, version);
     const deployment = await tx.deployment.create({
-      data: {
-        ...attempt,
-        deployedAt: isPending ? null : createdAt,
-        status: isPending ? 'PENDING' : 'DEPLOYED',
-        diagnostics: verdict.diagnostics,
-        channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
-        envNames: Object.keys(variables).sort(),
-        envVars: cipher.encrypt(id, variables),
-      },
+      data: { ...stored, ...activeState(definition, channelReports, createdAt) },
     });
-    await connections.replace(tx, place, channelReports);
-    await tx.activeDeployment.upsert({
-      where: { botId_environment: { botId, environment } },
-      create: { botId, environment, deploymentId: id },
-      update: { deploymentId: id, version: { increment: 1 } },
-    });
+    await activate(tx, connections, place, channelReports);
     return deployment;
   };
 }
 
-/** The version of the bot's next deployment. */
-async function nextVersion(tx: Prisma.TransactionClient, botId: string): Promise<number> {
-  const { _max: last } = await tx.deployment.aggregate({
-    where: { botId },
-    _max: { version: true },
-  });
-  return (last.version ?? 0) + 1;
+/** The version of the bot's next deployment, and whether deployments of the bot wait for their gate. */
+async function nextVersion(tx: Prisma.TransactionClient, botId: string) {
+  const [found] = await tx.$queryRaw<{ last: number | null; hasWaiting: boolean }[]>`
+    SELECT (SELECT max(version) FROM deployments WHERE bot_id = ${botId}) AS last,
+      EXISTS (SELECT 1 FROM deployments WHERE bot_id = ${botId} AND gate IS NOT NULL) AS "hasWaiting"`;
+  return { version: (found?.last ?? 0) + 1, hasWaiting: found?.hasWaiting === true };
 }

@@ -28,6 +28,8 @@ export type DeployTarget =
 /** A request for a new deployment. */
 export type DeployRequest = DeployTarget & {
   message?: string | null | undefined;
+  /** Whether it goes round the gate of the bot. It then needs a message. */
+  skipGate?: boolean | undefined;
   idempotency?: IdempotencyKey | undefined;
   /** The key that deploys, for the audit log. Absent for a deployment without a request. */
   actor?: Actor | undefined;

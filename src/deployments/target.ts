@@ -1,12 +1,13 @@
 import { GatewayError, notFound } from '../errors/errors.ts';
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
+import { waitsForGate } from './gate.ts';
 import type { DeployTarget } from './request.ts';
 
 /**
  * The deployment that a request rolls back to or promotes.
  *
- * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for a failed deployment, and for the
- *   promotion of a deployment outside staging.
+ * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for a deployment that failed or waits for its
+ *   gate, and for the promotion of a deployment outside staging.
  */
 export async function findTarget(
   tx: Prisma.TransactionClient,
@@ -17,9 +18,11 @@ export async function findTarget(
   const problem =
     target.status === 'FAILED'
       ? 'failed and cannot be activated'
-      : action === 'PROMOTE' && target.environment !== 'STAGING'
-        ? 'is not a staging deployment'
-        : undefined;
+      : waitsForGate(target)
+        ? 'waits for its gate'
+        : action === 'PROMOTE' && target.environment !== 'STAGING'
+          ? 'is not a staging deployment'
+          : undefined;
   if (problem === undefined) return target;
   throw new GatewayError(
     'deployment_not_deployable',

@@ -1,6 +1,8 @@
+import { approversProblem } from '../language/chat-ids.ts';
 import type { ParsedSource } from '../language/read.ts';
 import type { ChannelReport } from './channels.ts';
 import {
+  approversWarning,
   channelWarning,
   type DeploymentDiagnostic,
   inOrder,
@@ -41,6 +43,8 @@ export function verdictOn({
   const warnings = channelReports.flatMap(({ channel, problem }) =>
     problem === undefined ? [] : channelWarning(channel, problem),
   );
+  const problem = approversProblem(definition, variables);
+  if (problem !== undefined) warnings.push(approversWarning(problem));
   return {
     isDeployable: true,
     diagnostics: inOrder([...diagnostics, ...warnings, ...toolWarnings(reports, places)]),

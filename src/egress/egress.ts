@@ -1,15 +1,17 @@
 import { Agent, type Dispatcher } from 'undici';
 import { startDeadline, untilAborted } from '../async/deadline.ts';
 import { VERSION } from '../text/version.ts';
+import { askDemoShop } from './demo-shop.ts';
 import { EgressError, MAX_REDIRECTS, toEgressError } from './error.ts';
 import { createGuardedConnector, type HostLookup } from './guard.ts';
+import { isOwnKey } from './idempotency-key.ts';
 import { discard, type EgressResponse, firstOf, readResponse, toResponse } from './response.ts';
 import { createEgressSlots, EGRESS_LIMITS, type EgressLimits } from './slots.ts';
 
 /**
  * Outgoing HTTP of agents, without access to private networks. It follows at most 3 redirects and checks each one. A
  * redirect to another origin carries only headers that cannot contain a secret: `Accept`, `Accept-Language`,
- * `Content-Type` and `User-Agent`. It keeps no cookies.
+ * `Content-Type`, `User-Agent`, and an `Idempotency-Key` that Parley has made. It keeps no cookies.
  */
 export type Egress = Exchanges & {
   /** Exchanges of one account: at most 256 concurrent ones, and 2,048 of all accounts together. */
@@ -106,7 +108,10 @@ export function createEgress({
       if (redirects === MAX_REDIRECTS) throw new EgressError('too-many-redirects');
       const next = readUrl(location, url);
       if (next.origin !== url.origin) {
-        headers = filterHeaders(headers, (name) => ANONYMOUS_HEADERS.includes(name));
+        headers = filterHeaders(
+          headers,
+          (name, value) => ANONYMOUS_HEADERS.includes(name) || isOwnKey(name, value),
+        );
       }
       if (status === 303 || (status < 303 && method === 'POST')) {
         [method, body] = ['GET', undefined];
@@ -119,6 +124,8 @@ export function createEgress({
   const exchanges = (acquire: () => () => void): Exchanges => ({
     async request({ signal, timeout, ...request }) {
       signal.throwIfAborted();
+      const demo = askDemoShop(request);
+      if (demo) return demo;
       const release = acquire();
       using exchange = startDeadline(timeout, { signal, reason: () => new EgressError('timeout') });
       try {
@@ -187,6 +194,9 @@ function readHeaders(headers: EgressRequest['headers']): Record<string, string> 
   return Object.fromEntries(entries);
 }
 
-function filterHeaders(headers: Record<string, string>, isKept: (name: string) => boolean) {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
+function filterHeaders(
+  headers: Record<string, string>,
+  isKept: (name: string, value: string) => boolean,
+) {
+  return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isKept(name, value)));
 }

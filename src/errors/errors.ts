@@ -44,6 +44,31 @@ export const ERRORS = {
       'The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`.',
     inRest: 'The definition has errors. Only with `strict`.',
   },
+  already_decided: {
+    status: 400,
+    meaning: 'Another decision on the tool call was made before.',
+  },
+  tool_gone: {
+    status: 400,
+    meaning: 'The tool of the call, or what the call needs, no longer exists.',
+  },
+  unsupported_content: {
+    status: 400,
+    meaning: 'A message has content other than text.',
+    inRest:
+      'A message has an image, audio, a file or other content besides text. Only at OpenAI’s routes.',
+  },
+  unsupported_parameter: {
+    status: 400,
+    meaning: 'A parameter asks for what no bot offers.',
+    inRest:
+      'A parameter asks for what no bot offers, such as tools of the client. Only at OpenAI’s routes.',
+  },
+  not_last: {
+    status: 400,
+    meaning: 'The turn is not the last one of its session.',
+    inRest: 'The response is not the last one of its conversation. Only at OpenAI’s routes.',
+  },
   session_busy: { status: 400, meaning: 'The session is busy with another message.' },
   search_too_broad: {
     status: 400,
@@ -58,8 +83,16 @@ export const ERRORS = {
   },
   bot_access_denied: { status: 403, meaning: 'The API key may not use the bot.' },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the required scope.' },
+  model_not_found: {
+    status: 404,
+    meaning: 'The bot does not exist, or has no active deployment in the environment.',
+    inRest:
+      'The model does not exist: the key has no such bot, or the bot is not deployed. Only at OpenAI’s routes.',
+  },
   bot_not_found: { status: 404, meaning: 'The bot does not exist.' },
   deployment_not_found: { status: 404, meaning: 'The deployment does not exist.' },
+  evaluation_not_found: { status: 404, meaning: 'The bot has no such evaluation.' },
+  approval_not_found: { status: 404, meaning: 'No such tool call waits or waited for approval.' },
   run_not_found: { status: 404, meaning: 'The run does not exist.' },
   not_found: {
     status: 404,
@@ -148,6 +181,8 @@ const NOT_FOUND = {
   bot: 'bot_not_found',
   deployment: 'deployment_not_found',
   run: 'run_not_found',
+  approval: 'approval_not_found',
+  evaluation: 'evaluation_not_found',
 } as const;
 
 /** Creates the error for an id that nothing visible to the caller has. */

@@ -1,7 +1,7 @@
 import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
 import type { Log } from '../observability/log.ts';
-import type { BegunRun } from '../runs/life/begin.ts';
 import type { Runs } from '../runs/life/runs.ts';
+import type { BegunRun } from '../runs/record/begun-run.ts';
 import { recordEvents } from '../runs/record/event-codec.ts';
 import type { EventLog } from '../runs/record/events.ts';
 import type { Trace } from '../runs/trace/trace.ts';
@@ -37,9 +37,12 @@ const CHECKPOINT_REST = 4;
 
 export function createCheckpoints({
   runs,
+  keepsToolTexts,
   log,
 }: {
   runs: Pick<Runs, 'progress'>;
+  /** Whether arguments and results of tool calls are stored. */
+  keepsToolTexts: boolean;
   log: Log;
 }): KeepCheckpoints {
   /** Stores what is new of each active run, if that is due. */
@@ -68,7 +71,7 @@ export function createCheckpoints({
       try {
         await runs.progress(begun, {
           fromSeq: stored + 1,
-          ...recordEvents(events.slice(stored), createdAt),
+          ...recordEvents(events.slice(stored), createdAt, { keepsToolTexts }),
           spans: changes === storedChanges ? undefined : trace.interrupted(),
         });
         [stored, storedChanges] = [length, changes];

@@ -5,18 +5,19 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import type { Drafts } from '../deployments/drafts.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createIdempotency } from '../idempotency/runs.ts';
 import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import type { ActiveRuns } from '../runs/life/active-runs.ts';
 import type { Replay } from '../runs/life/replay.ts';
-import { PROMPT_DAYS } from '../runs/life/retention.ts';
+import { PROMPT_DAYS, TOOL_CALL_DAYS } from '../runs/life/retention.ts';
 import type { Runs } from '../runs/life/runs.ts';
 import type { Queue } from '../runs/queue/queue.ts';
+import { createLedgers } from '../runs/tool-calls/ledger.ts';
 import type { Tracing } from '../runs/trace/trace.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Turns } from '../sessions/turns.ts';
+import type { Database } from '../storage/database.ts';
 import { createForgottenSearch, SEARCH_EVERY_MS } from './forgotten.ts';
 import { startQueueConsumer } from './queue-consumer.ts';
 import { createRunExecutor } from './run-executor.ts';
@@ -33,8 +34,7 @@ export type ExecutionDomain = {
   drain(limitMs: number): Promise<void>;
 };
 
-type Parts = {
-  prisma: PrismaClient;
+type Parts = Pick<Database, 'prisma' | 'sql'> & {
   owner: Owner;
   activeRuns: ActiveRuns;
   pubsub: PubSub;
@@ -49,6 +49,8 @@ type Parts = {
   agent: Agent;
   /** Days that the prompts of runs are stored; 0: not at all. */
   promptDays?: number | undefined;
+  /** Days that the texts of tool calls are stored; 0: not at all. */
+  toolCallDays?: number | undefined;
   observer: Observer;
   log: Log;
   lifetime: Lifetime;
@@ -56,6 +58,7 @@ type Parts = {
 
 export function createExecutionDomain({
   prisma,
+  sql,
   owner,
   activeRuns,
   pubsub,
@@ -69,6 +72,7 @@ export function createExecutionDomain({
   tracing,
   agent,
   promptDays = PROMPT_DAYS,
+  toolCallDays = TOOL_CALL_DAYS,
   observer,
   log,
   lifetime,
@@ -76,12 +80,16 @@ export function createExecutionDomain({
   const idempotency = createIdempotency({ prisma, pubsub, log });
   const earlierRuns = createEarlierRuns({ idempotency, replay });
   const traceRun = createTraceRun({ agent, tracing });
+  const keepsToolTexts = toolCallDays > 0;
+  const openLedger = createLedgers({ prisma, sql, pubsub, keepsTexts: keepsToolTexts, log });
   const runExecutor = createRunExecutor({
     agent,
     runs,
     queue,
     turns,
     keepsPrompts: promptDays > 0,
+    openLedger,
+    keepsToolTexts,
     observer,
     log,
   });

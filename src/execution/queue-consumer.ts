@@ -5,6 +5,7 @@ import type { Log } from '../observability/log.ts';
 import type { ActiveRuns, Slot } from '../runs/life/active-runs.ts';
 import type { Runs } from '../runs/life/runs.ts';
 import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue/queue.ts';
+import { readRequestHistory } from '../sessions/history.ts';
 import { persist } from '../storage/persist.ts';
 import { isJsonObject } from '../text/json.ts';
 import type { RunExecutor } from './run-executor.ts';
@@ -56,7 +57,9 @@ export function startQueueConsumer({
     const { cancelRequested } = await runs.resume(begun, columns);
     const context = isJsonObject(run.context) ? run.context : undefined;
     const outputSchema = isJsonObject(run.outputSchema) ? run.outputSchema : undefined;
-    const task = { deployment, message, context, outputSchema };
+    const history = readRequestHistory(run.history);
+    const { withoutTools } = run;
+    const task = { deployment, message, context, history, outputSchema, withoutTools };
     const started = runExecutor.launch(slot, {
       begun,
       clock,

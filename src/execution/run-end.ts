@@ -5,9 +5,9 @@ import { isOutage } from '../errors/outage.ts';
 import type { Log } from '../observability/log.ts';
 import type { EndedRun, Observer } from '../observability/observer.ts';
 import { NO_MORE_TIME } from '../runs/life/active-runs.ts';
-import type { BegunRun } from '../runs/life/begin.ts';
 import type { RunOutcome, Runs, StoredEnd } from '../runs/life/runs.ts';
 import { INTERRUPTED } from '../runs/queue/recovery.ts';
+import type { BegunRun } from '../runs/record/begun-run.ts';
 import type { EndEvent, EventLog, Unnumbered } from '../runs/record/events.ts';
 import type { Trace } from '../runs/trace/trace.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
@@ -21,7 +21,7 @@ export type EndingRun = {
   trace: Pick<Trace, 'finish'>;
   events: Pick<EventLog, 'stall'>;
   outcome: RunOutcome;
-  task: Pick<AgentTask, 'message' | 'session'>;
+  task: Pick<AgentTask, 'message' | 'history' | 'isNotice' | 'session'>;
   /** The assistant's and tools' messages of the run. */
   newMessages: HistoryMessage[];
   /** When the work finished, by `performance.now()`. */
@@ -105,17 +105,21 @@ export function createStoreEnd({
   };
 }
 
-/** A completed turn stores all its messages, a cancelled one its partial response, a failed one nothing. */
+/**
+ * A completed turn stores all its messages, and the messages that its request sent first. A cancelled turn stores its partial
+ * response, a failed one nothing.
+ */
 function turnEnd(
-  { task: { session, message }, newMessages }: EndingRun,
+  { task: { session, message, history = [], isNotice }, newMessages }: EndingRun,
   { status, response }: RunOutcome,
 ): TurnEnd | undefined {
   if (!session) return undefined;
   if (status === 'FAILED') return { session, messages: undefined };
-  const input: HistoryMessage = { role: 'USER', text: message };
-  if (status === 'COMPLETED') return { session, messages: [input, ...newMessages] };
+  const own: HistoryMessage = { role: isNotice ? 'SYSTEM' : 'USER', text: message };
+  const input = [...history, own];
+  if (status === 'COMPLETED') return { session, messages: [...input, ...newMessages] };
   const partial: HistoryMessage = { role: 'ASSISTANT', text: response, toolCalls: [] };
-  return { session, messages: response ? [input, partial] : [input] };
+  return { session, messages: response ? [...input, partial] : input };
 }
 
 function measured({ status, latencyMs, promptTokens, completionTokens }: RunOutcome) {

@@ -7,15 +7,16 @@ import type { OnDisconnect } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import type { Observer } from '../observability/observer.ts';
 import { type ActiveRun, NO_MORE_TIME, type Slot } from '../runs/life/active-runs.ts';
-import type { BegunRun } from '../runs/life/begin.ts';
 import type { RunClock } from '../runs/life/run-clock.ts';
 import { MAX_ERROR_LENGTH, type RunOutcome, type Runs } from '../runs/life/runs.ts';
 import type { Queue } from '../runs/queue/queue.ts';
 import { INTERRUPTED } from '../runs/queue/recovery.ts';
+import type { BegunRun } from '../runs/record/begun-run.ts';
 import { recordEvents } from '../runs/record/event-codec.ts';
 import type { EventLog, RunEvent } from '../runs/record/events.ts';
 import type { PromptRecord } from '../runs/record/prompt-record.ts';
 import { OWN_ATTRIBUTE } from '../runs/record/semconv.ts';
+import type { Ledger, OpenLedger } from '../runs/tool-calls/ledger.ts';
 import type { Trace } from '../runs/trace/trace.ts';
 import type { Turns } from '../sessions/turns.ts';
 import { MAX_INT } from '../storage/int.ts';
@@ -27,7 +28,7 @@ export type Job = {
   begun: BegunRun;
   labels: EndingRun['labels'];
   trace: Trace;
-  task: Omit<AgentTask, 'trace'>;
+  task: Omit<AgentTask, 'trace' | 'ledger'>;
   clock: RunClock;
   /** When the request arrived, by `performance.now()`. */
   startedAt: number;
@@ -40,8 +41,8 @@ export type Job = {
 export type RunExecutor = {
   /**
    * Executes a run in the background. The run always gets a terminal event, and its readers receive the one that its
-   * row holds. At shutdown a background run is requeued instead, a run of Telegram fails as
-   * `interrupted`, and every other one is cancelled.
+   * row holds. At shutdown a background run is requeued instead; a run of Telegram, and a run that
+   * tells the outcome of an approval, fails as `interrupted`; every other one is cancelled.
    */
   launch(slot: Slot, job: Job): ActiveRun;
 };
@@ -54,6 +55,8 @@ export function createRunExecutor({
   queue,
   turns,
   keepsPrompts,
+  openLedger,
+  keepsToolTexts,
   observer,
   log,
 }: {
@@ -63,22 +66,27 @@ export function createRunExecutor({
   turns: Pick<Turns, 'notify'>;
   /** Whether runs store their prompts. */
   keepsPrompts: boolean;
+  openLedger: OpenLedger;
+  /** Whether runs store the texts of their tool calls. */
+  keepsToolTexts: boolean;
   observer: Observer;
   log: Log;
 }): RunExecutor {
-  const keepCheckpoints = createCheckpoints({ runs, log });
+  const keepCheckpoints = createCheckpoints({ runs, keepsToolTexts, log });
   const storeEnd = createStoreEnd({ runs, observer, log });
 
   const execute = async (job: Job, events: EventLog, signal: AbortSignal) => {
     const { begun, clock, labels, task, trace, startedAt } = job;
     let result: LoopResult | undefined;
     let prompt: PromptRecord | undefined;
+    let ledger: Ledger | undefined;
     let failure: GatewayError | undefined;
     const { createdAt, startedAt: at } = clock;
     events.append({ type: 'RunStarted', at, runId: begun.id, sessionId: task.sessionId ?? null });
     const checkpoints = keepCheckpoints({ begun, createdAt, trace, events });
     try {
-      const loop = await agent.begin({ ...task, trace }, signal);
+      ledger = await openLedger(begun, { isFirst: isFirstAttempt(job), now: clock.now });
+      const loop = await agent.begin({ ...task, trace, ledger }, signal);
       ({ result, prompt } = loop);
       await loop.run(events.append);
     } catch (error) {
@@ -90,8 +98,8 @@ export function createRunExecutor({
     }
     const isBackground = job.earlier !== undefined;
     const isOutOfTime = signal.reason === NO_MORE_TIME;
-    // The next process answers the message again, with a new run.
-    if (isOutOfTime && labels.channel === 'TELEGRAM')
+    // The next process answers the message of Telegram, or tells the outcome, with a new run.
+    if (isOutOfTime && (labels.channel === 'TELEGRAM' || task.isNotice))
       failure ??= new GatewayError('interrupted', INTERRUPTED);
     const since = performance.now();
     await checkpoints[Symbol.asyncDispose]();
@@ -110,6 +118,7 @@ export function createRunExecutor({
       model: result?.model,
       finishReason: result?.finishReason,
       prompt: keepsPrompts ? prompt : undefined,
+      toolCalls: ledger?.unstored(),
       hasProgress: checkpoints.hasProgress,
       ...recordEvents(events.events, createdAt),
       ...usage,
@@ -145,4 +154,9 @@ export function createRunExecutor({
       return slot.start(options, (events, signal) => execute(job, events, signal));
     },
   };
+}
+
+/** A background run that a process requeued at its shutdown begins again with the number of the interrupted attempt. */
+function isFirstAttempt({ begun, earlier = [] }: Job): boolean {
+  return begun.attempt <= 1 && earlier.length === 0;
 }

@@ -11,7 +11,10 @@ import type { Trace, Tracing } from '../runs/trace/trace.ts';
  * @returns the trace, and the columns of the run that depend on it and on the deployment.
  */
 export type TraceRun = (
-  run: Pick<NewRun, 'botId' | 'environment' | 'channel'> & { sessionId?: string | null },
+  run: Pick<NewRun, 'botId' | 'environment' | 'channel' | 'entrance'> & {
+    sessionId?: string | null;
+    client?: string | null | undefined;
+  },
   deployment: RunningDeployment,
   traceparent: unknown,
 ) => {
@@ -26,11 +29,13 @@ export function createTraceRun({
   agent: Pick<Agent, 'modelOf'>;
   tracing: Tracing;
 }): TraceRun {
-  return ({ botId, environment, channel, sessionId = null }, deployment, traceparent) => {
+  return ({ sessionId = null, client, ...run }, deployment, traceparent) => {
     const { definition, isDraft } = deployment;
     const deploymentId = isDraft ? null : deployment.deploymentId;
     const { name: model, provider } = agent.modelOf(deployment);
-    const traced = { botId, deploymentId, environment, channel, sessionId, model };
+    const { botId, environment, channel, entrance } = run;
+    const place = { botId, deploymentId, environment, channel, entrance };
+    const traced = { ...place, client, sessionId, model };
     const trace = tracing.begin({ ...traced, agentName: definition.name, provider }, traceparent);
     const columns = { deploymentId, model: readModelName(model), sessionId, traceId: trace.id };
     return { trace, columns };

@@ -13,6 +13,7 @@ import type { TraceRun } from './run-trace.ts';
 import {
   type EarlierRuns,
   onDisconnectOf,
+  optionsOf,
   type RunRequest,
   repeatableOf,
   type StartedRun,
@@ -26,6 +27,8 @@ export type ChatRequest = RunRequest & {
   sessionId: string | undefined;
   /** Default: `ENQUEUE`. */
   onBusy: OnBusy | undefined;
+  /** The run whose settled tool call the message is about. The message is then a notice of the server. */
+  causedById?: string | undefined;
   /** A definition to run in place of the active deployment, in a session of drafts only. */
   draft?: Draft | undefined;
 };
@@ -74,10 +77,11 @@ export function createStartChat({
 
   const startChat: StartChat = async (request, signal) => {
     const startedAt = performance.now();
-    const { botId, botVersion, environment, channel, keyId, message, context, onBusy } = request;
-    const { draft } = request;
+    const { botId, botVersion, environment, channel, entrance, keyId, client } = request;
+    const { message, context, onBusy, draft, causedById, history } = request;
+    const { outputSchema, withoutTools } = request;
     const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
-    const repeatable = repeatableOf(request, 'chat', input);
+    const repeatable = repeatableOf(request, 'chat', [...input, ...optionsOf(request)]);
     if (request.sessionId !== undefined && channel === 'API') {
       const named = { botId, environment, sessionId: request.sessionId };
       await sessions.assertNotReserved(named, 'input.sessionId');
@@ -105,9 +109,14 @@ export function createStartChat({
     using arrival = await turns.arrive(session, waiting);
     const claim = repeatable && newClaim(repeatable);
     const kind = draft ? ('DRAFT' as const) : ('CHAT' as const);
-    const run = { botId, environment, channel, kind, keyId, input: message, context };
+    const origin = { botId, environment, channel, entrance, kind, keyId, causedById };
+    const run = { ...origin, input: message, context, history };
     const begin = async (leaseId: string) => {
-      const { trace, columns } = traceRun({ ...run, sessionId }, deployment, request.traceparent);
+      const { trace, columns } = traceRun(
+        { ...run, client, sessionId },
+        deployment,
+        request.traceparent,
+      );
       const turn = { session, leaseId, limit: deployment.definition.history };
       const outcome = await runs.begin({ ...run, ...columns, onDisconnect }, { claim, turn });
       return { trace, ...outcome };
@@ -132,7 +141,10 @@ export function createStartChat({
     undo.move();
     if (claim) idempotency.notify(claim);
     const { trace, begun, clock, session: held, recollection } = outcome;
-    const task = { deployment, session: held, recollection, sessionId, message, context };
+    const isNotice = causedById !== undefined;
+    const options = { isNotice, history, outputSchema, withoutTools };
+    const conversation = { session: held, recollection, sessionId };
+    const task = { deployment, ...conversation, message, context, ...options };
     const labels = { kind: run.kind, channel };
     const job = { begun, clock, labels, trace, task, startedAt, onDisconnect };
     return startedRun(runExecutor.launch(slot, job));

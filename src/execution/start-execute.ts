@@ -11,6 +11,7 @@ import type { TraceRun } from './run-trace.ts';
 import {
   type EarlierRuns,
   onDisconnectOf,
+  optionsOf,
   type RunRequest,
   repeatableOf,
   type StartedRun,
@@ -23,8 +24,8 @@ export type ExecuteRequest = RunRequest & {
   prompt: string;
   /** The caller's annotations, stored with the run. */
   metadata: JsonObject | undefined;
-  /** The JSON Schema of a structured reply, in place of the definition's output. */
-  outputSchema: JsonObject | undefined;
+  /** The run whose settled tool call the prompt is about. */
+  causedById?: string | undefined;
   /** Whether to enqueue the run and answer at once. `onDisconnect` has no effect then. */
   background: boolean;
 };
@@ -60,7 +61,8 @@ export function createStartExecute({
 }): StartExecute {
   const start: StartExecute = async (request, signal) => {
     const startedAt = performance.now();
-    const { botId, botVersion, environment, context, outputSchema, traceparent } = request;
+    const { botId, botVersion, environment, context, traceparent, client } = request;
+    const { history, outputSchema, withoutTools } = request;
     const repeatable = repeatableOf(request, 'execute', inputOf(request));
     await using undo = new AsyncDisposableStack();
 
@@ -77,7 +79,7 @@ export function createStartExecute({
 
     const claim = repeatable && newClaim(repeatable);
     const run = { ...runOf(request), onDisconnect: onDisconnectOf(request) };
-    const { trace, columns } = traceRun(run, deployment, traceparent);
+    const { trace, columns } = traceRun({ ...run, client }, deployment, traceparent);
     const outcome = await runs.begin({ ...run, ...columns }, { claim });
     if (outcome.kind !== 'begun') {
       await undo.disposeAsync();
@@ -88,7 +90,8 @@ export function createStartExecute({
     undo.move();
     if (claim) idempotency.notify(claim);
     const { begun, clock } = outcome;
-    const task = { deployment, message: run.input, context, outputSchema };
+    const options = { history, outputSchema, withoutTools };
+    const task = { deployment, message: run.input, context, ...options };
     const labels = { kind: run.kind, channel: run.channel };
     const { onDisconnect } = run;
     const job = { begun, clock, labels, trace, task, startedAt, onDisconnect };
@@ -96,11 +99,13 @@ export function createStartExecute({
   };
 
   const enqueue: StartExecute = async (request, signal) => {
-    const { accountId, plan, botId, botVersion, environment, outputSchema } = request;
+    const { accountId, plan, botId, botVersion, environment } = request;
+    const { outputSchema, withoutTools, client } = request;
     const repeatable = repeatableOf(request, 'execute in the background', inputOf(request));
     const claim = repeatable && newClaim(repeatable);
     const traceparent = String(request.traceparent ?? '') || undefined;
-    const run = { ...runOf(request), accountId, plan, traceparent, outputSchema };
+    const ofWorker = { accountId, plan, traceparent, client, outputSchema, withoutTools };
+    const run = { ...runOf(request), ...ofWorker };
     let added: Awaited<ReturnType<Queue['enqueue']>>;
     try {
       // Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it.
@@ -120,15 +125,16 @@ export function createStartExecute({
 }
 
 function runOf(request: ExecuteRequest) {
-  const { botId, environment, channel, keyId, prompt, context, metadata } = request;
+  const { botId, environment, channel, entrance, keyId, causedById } = request;
+  const { prompt, context, history, metadata } = request;
   const kind = 'EXECUTE' as const;
-  return { botId, environment, channel, kind, keyId, input: prompt, context, metadata };
+  const origin = { botId, environment, channel, entrance, kind, keyId, causedById };
+  return { ...origin, input: prompt, context, history, metadata };
 }
 
 /** What identifies a repeat of the request. */
 function inputOf(request: ExecuteRequest): unknown[] {
-  const { botId, environment, prompt, context, metadata, outputSchema } = request;
+  const { botId, environment, prompt, context, metadata } = request;
   const input = [botId, environment, prompt, context ?? null, metadata ?? null];
-  // Without a schema, the fingerprint is the same as in earlier versions, whose keys live for 24 hours.
-  return outputSchema ? [...input, outputSchema] : input;
+  return [...input, ...optionsOf(request)];
 }

@@ -1,10 +1,17 @@
 import { GatewayError } from '../errors/errors.ts';
-import type { Channel, Environment, OnDisconnect, Plan } from '../generated/prisma/client.ts';
+import type {
+  Channel,
+  Entrance,
+  Environment,
+  OnDisconnect,
+  Plan,
+} from '../generated/prisma/client.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import type { Idempotency } from '../idempotency/runs.ts';
 import type { ActiveRun } from '../runs/life/active-runs.ts';
 import type { Replay } from '../runs/life/replay.ts';
 import type { ReadOptions, RunEvent } from '../runs/record/events.ts';
+import type { HistoryMessage } from '../sessions/history.ts';
 import type { JsonObject } from '../text/json.ts';
 
 /** The validated fields that every request for a run has. */
@@ -19,7 +26,15 @@ export type RunRequest = {
   botVersion?: string | undefined;
   environment: Environment;
   channel: Channel;
+  /** The interface that the client uses. Null for a run that no client requests. */
+  entrance: Entrance | null;
   context: JsonObject | undefined;
+  /** Messages to send to the model before the request's own, after the session's history. Oldest first. */
+  history?: HistoryMessage[] | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema?: JsonObject | undefined;
+  /** Whether the model is offered no tools. */
+  withoutTools?: boolean | undefined;
   /** Default: `CONTINUE` with an idempotency key, else `CANCEL`. */
   onDisconnect: OnDisconnect | undefined;
   /** For 24 hours, a repeat of the request gets the first request's run. */
@@ -30,6 +45,8 @@ export type RunRequest = {
   formerIdempotencyNamespace?: string | undefined;
   /** The request's `traceparent` header, unchecked. The run's trace continues it. */
   traceparent: unknown;
+  /** The name of the client for the run's trace, see `readClientName`. */
+  client?: string | undefined;
 };
 
 /** The run that answers a request: a new one, or the run of an earlier request with the same idempotency key. */
@@ -101,6 +118,16 @@ export function repeatableOf(
   if (key === undefined) return undefined;
   const fingerprint = fingerprintOf(operation, input);
   return { accountId, namespace, formerNamespace, key, fingerprint };
+}
+
+/**
+ * What identifies a repeat of a request besides its input. Without history and with tools, it is the same as in earlier
+ * versions, whose keys live for 24 hours.
+ */
+export function optionsOf({ history, outputSchema, withoutTools }: RunRequest): unknown[] {
+  if (history || withoutTools)
+    return [outputSchema ?? null, history ?? null, withoutTools ?? false];
+  return outputSchema ? [outputSchema] : [];
 }
 
 /** By default, a run with an idempotency key outlives its client, because the client may fetch it with a retry. */

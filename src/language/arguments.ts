@@ -1,16 +1,18 @@
 import { type Cursor, reportExpected } from './cursor.ts';
 import { BODY_FORMATS, REASONING_EFFORTS, SCALARS } from './definition.ts';
 import type { Report } from './diagnostic.ts';
-import type { Shape } from './grammar.ts';
+import { findRule, type Shape } from './grammar.ts';
 import { explain, meaningOfType } from './meanings.ts';
 import { hint } from './suggest.ts';
 import type { Argument } from './syntax.ts';
+import { createTestArguments, TOOL } from './test-arguments.ts';
 import { describe, oneOf, quote, type Token, type TokenKind } from './token.ts';
 
 /** Thrown after a mistake is reported, and caught in this file. */
 const MISTAKE = Symbol('mistake');
 
 const STRING = 'a string in double quotes';
+const ALL_OR_TOOL = `"all" or ${TOOL}`;
 
 const isScalar = (text: string): boolean => SCALARS.some((name) => name === text);
 
@@ -63,10 +65,24 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
   }
 
   /** item { "," item } */
-  function list(item: () => Argument): Argument[] {
-    const items = [item()];
-    while (skip(',')) items.push(item());
+  function list(item: (index: number) => Argument): Argument[] {
+    const items = [item(0)];
+    while (skip(',')) items.push(item(items.length));
     return items;
+  }
+
+  /** tool { "," tool }, with a tool's name as a name or a string. */
+  function toolList(first: string): Argument[] {
+    return list((index) => {
+      const what = index === 0 ? first : TOOL;
+      return { kind: 'tool', token: cursor.at('string') ? cursor.next() : expectName(what) };
+    });
+  }
+
+  /** Whether the next line begins another setting of a server. A tool of this name is then written in quotes. */
+  function isNextSetting(): boolean {
+    const { kind, text, startsLine } = cursor.peek();
+    return startsLine && kind === 'name' && findRule('mcp', text) !== undefined;
   }
 
   /** type = ( "string" | "number" | "integer" | "boolean" ) [ "[" "]" ] | STRING "|" STRING { "|" STRING } ; */
@@ -109,6 +125,18 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
     return expectNumber('a number, "true", "false" or a string', 'integer', 'number');
   }
 
+  function expectText(): Argument {
+    return { kind: 'string', token: expect('a string or a """ text', 'string', 'triple') };
+  }
+
+  const tests = createTestArguments(cursor, {
+    expect,
+    expectKeyword,
+    expectName,
+    expectNumber,
+    expectText,
+  });
+
   function read(shape: Shape): Argument[] {
     switch (shape) {
       case 'string':
@@ -116,7 +144,7 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
       case 'string?':
         return cursor.at('string') ? [{ kind: 'string', token: cursor.next() }] : [];
       case 'text':
-        return [{ kind: 'string', token: expect('a string or a """ text', 'string', 'triple') }];
+        return [expectText()];
       case 'integer':
         return [expectNumber('a whole number', 'integer')];
       case 'number':
@@ -134,11 +162,14 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
       case 'strings':
         return list(() => ({ kind: 'string', token: expect(STRING, 'string') }));
       case 'tools':
-        return list(() =>
-          cursor.at('string')
-            ? { kind: 'string', token: cursor.next() }
-            : { kind: 'name', token: expectName("a tool's name") },
-        );
+        return toolList(TOOL);
+      case 'approved':
+        if (isNextSetting()) fail(ALL_OR_TOOL);
+        return toolList(ALL_OR_TOOL);
+      case 'chats':
+        return cursor.at('string')
+          ? read('string')
+          : [expectEnv('chat ids in double quotes or env.NAME')];
       case 'names':
         return list(() => ({ kind: 'name', token: expectName() }));
       case 'body':
@@ -156,6 +187,12 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
         return [expectValue()];
       case 'type':
         return [expectType()];
+      case 'call':
+        return tests.call();
+      case 'outcome':
+        return tests.outcome();
+      case 'expected':
+        return tests.expected();
     }
   }
 
@@ -179,12 +216,13 @@ export function reportInvalidName(token: Token, report: Report): void {
   });
 }
 
-const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000 };
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The value of a number, or of a duration in milliseconds. */
 function numberOf({ kind, text }: Token): number {
   if (kind !== 'duration') return Number(text);
   const number = parseFloat(text);
-  const unit = text.endsWith('ms') ? 'ms' : text.endsWith('s') ? 's' : 'm';
-  return Math.round(number * MILLISECONDS[unit]);
+  const unit = text.replace(/^[\d.]+/, '');
+  const milliseconds = Object.entries(UNITS).find(([name]) => name === unit)?.[1] ?? 1;
+  return Math.round(number * milliseconds);
 }

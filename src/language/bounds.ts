@@ -6,7 +6,7 @@ export const BOUNDS = {
   groups: 16,
   /** Capabilities of all groups together. */
   capabilities: 128,
-  /** Names that `only` lists. */
+  /** Names that `only`, `reads`, `repeatable` or all `approval` of a server list. */
   serverTools: 128,
   facts: 64,
   /** Inputs of one capability. */
@@ -18,15 +18,24 @@ export const BOUNDS = {
   /** Headers of one request or server. */
   headers: 32,
   suggestions: 8,
+  /** Chats of the people who decide about tool calls. */
+  approvers: 32,
   variables: 200,
   /** Further members of a model's request. */
   parameters: 16,
-  /** Levels of objects and lists in the value of a parameter. */
-  parameterLevels: 32,
+  /** Levels of objects and lists in the value of a parameter, and in the JSON of a test. */
+  jsonLevels: 32,
   /** Models that are tried after the first one. */
   fallbacks: 3,
   /** Tool calls of one run. */
   toolCalls: 64,
+  tests: 100,
+  /** Messages of the user in one test. */
+  turns: 20,
+  /** Answers of tools in one test. */
+  testTools: 100,
+  /** Expectations of one test. */
+  expectations: 100,
   /** Templates in one text. */
   references: 1_000,
 
@@ -40,6 +49,9 @@ export const BOUNDS = {
   agentNameLength: 200,
   welcomeLength: 2_000,
   suggestionLength: 200,
+  /** Characters of an approval's sentence for the person who decides. */
+  approvalLength: 500,
+  testNameLength: 200,
   /** Characters of a URL, both as written in the source and as rendered. */
   urlLength: 16_384,
 } as const;

@@ -1,5 +1,5 @@
 import type { Report } from './diagnostic.ts';
-import type { Shape } from './grammar.ts';
+import type { Rule } from './grammar.ts';
 import { describe, type Token, type TokenKind } from './token.ts';
 
 export type Cursor = ReturnType<typeof createCursor>;
@@ -45,18 +45,26 @@ export function createCursor(tokens: readonly Token[]) {
     }
   }
 
-  /** Whether the token after the next one begins an argument of a shape, or a block if there is none. */
-  function mayFollow(shape: Shape | undefined): boolean {
-    const kind = tokens[current.index + 1]?.kind;
+  const following = (): Token => tokens[current.index + 1] ?? last;
+
+  /** Whether the token after the next one begins what follows a word by its rule: an argument, a block, or another member. */
+  function mayFollow({ shapes: [shape], block }: Rule): boolean {
+    const { kind, startsLine } = following();
+    const endsMember = startsLine || kind === '}' || kind === 'end';
     switch (shape) {
       case undefined:
-        return kind === '{';
+        return block ? kind === '{' : endsMember;
+      case 'string?':
+        return kind === 'string' || kind === '{' || endsMember;
       case 'string':
       case 'strings':
         return kind === 'string';
       case 'text':
         return kind === 'string' || kind === 'triple';
       case 'address':
+      case 'chats':
+      case 'tools':
+      case 'approved':
         return kind === 'string' || kind === 'name';
       default:
         return kind === 'name' || kind === 'integer' || kind === shape;
@@ -66,6 +74,7 @@ export function createCursor(tokens: readonly Token[]) {
   return {
     mayFollow,
     peek: () => current,
+    following,
     previous: () => previous,
     next,
     at,

@@ -81,6 +81,11 @@ export type WebChannel = Greeting & { type: 'web' };
 export type TelegramChannel = Greeting & {
   type: 'telegram';
   token: EnvReference;
+  /**
+   * The ids of the chats whose members decide about tool calls, without repeats: 1 to 32. A variable has them as text, see
+   * `readChatIds`. Undefined: nobody decides in Telegram.
+   */
+  approvers?: EnvReference | number[];
 };
 
 export type ToolGroup = HttpGroup | McpGroup | BuiltInGroup;
@@ -101,6 +106,12 @@ export type McpGroup = {
   headers: HttpHeader[];
   /** The server's names of the tools to offer; undefined: all tools. */
   only?: string[];
+  /** Which tools need approval, in source order. See `approvalOf`. */
+  approvals: ServerApproval[];
+  /** Tools that change nothing, whether or not the server marks them as reading. */
+  reads: string[];
+  /** Tools that have an effect once, even if the same call arrives again. */
+  repeatable: string[];
 };
 
 /** Tools built into the gateway. */
@@ -115,7 +126,27 @@ export type Capability = {
   description: string;
   /** Names are unique. */
   input: Field[];
+  /** `null`: a call needs no approval. */
+  approval: Approval | null;
+  /** Whether the request changes nothing, although its method is not `GET`. See `changesSomething`. */
+  reads: boolean;
+  /** Whether the service honours the `Idempotency-Key` header, so that a request may be sent again with the same key. */
+  repeatable: boolean;
   request: HttpRequest;
+};
+
+/** A call waits until a person approves it. */
+export type Approval = {
+  /** For the person who decides: at most 500 characters. */
+  reason: string | null;
+  /** How long a call waits: 60 to 604,800 seconds, 86,400 by default. */
+  expiresSeconds: number;
+};
+
+/** The approval of some tools of a server. No tool has two by name, and at most one covers all tools. */
+export type ServerApproval = Approval & {
+  /** The server's names of the tools. `all`: every tool without an approval by its name, also tools that the server adds later. */
+  tools: string[] | 'all';
 };
 
 export type Field = {
@@ -162,13 +193,14 @@ export type Limits = {
   runTime: number;
 };
 
-/** The values of omitted settings. Durations are in milliseconds. */
+/** The values of omitted settings. Durations are in milliseconds, unless the name has another unit. */
 export const DEFAULTS = {
   history: 40,
   modelTimeout: 60_000,
   requestTimeout: 10_000,
   toolCalls: 8,
   runTime: 120_000,
+  approvalSeconds: 86_400,
 } as const;
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high'] as const;

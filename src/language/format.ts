@@ -1,5 +1,5 @@
 import { createDiagnostics } from './diagnostic.ts';
-import { holdsBlocks } from './grammar.ts';
+import { BLOCKS } from './grammar.ts';
 import { createLines } from './lines.ts';
 import { type Parsed, parseSource } from './parser.ts';
 import { createSource, isTooLarge } from './source.ts';
@@ -63,7 +63,7 @@ function print(text: string, { tokens, comments, document }: Parsed): string {
       return;
     }
     lines.open(block.open);
-    const inColumns = !holdsBlocks(block.name);
+    const inColumns = !BLOCKS[block.name].plain;
     for (const member of block.members) printMember(member, depth + 1, inColumns);
     lines.close(block.close, depth);
   }
@@ -76,7 +76,8 @@ function print(text: string, { tokens, comments, document }: Parsed): string {
 
 function isLongList(head: readonly Token[], depth: number): boolean {
   if (!head.some(({ kind }) => kind === ',')) return false;
-  return depth * 2 + join(head, depth).length > MAX_WIDTH;
+  // Each token has a character, so that the first ones suffice.
+  return depth * 2 + join(head.slice(0, MAX_WIDTH + 1), depth).length > MAX_WIDTH;
 }
 
 /** Splits a head into aligned columns: the word, an input's type, and the rest. */

@@ -5,11 +5,17 @@
  *     env      = "env" "." NAME
  *     strings  = STRING { "," STRING }
  *     tools    = tool { "," tool }                    tool = NAME | STRING
+ *     approved = "all" | tools
+ *     chats    = STRING | env_ref
  *     names    = NAME { "," NAME }
  *     body     = "json" | "form" | "none"
  *     window   = "none" | "last" INT "messages"
  *     effort   = "none" | "minimal" | "low" | "medium" | "high"
  *     value    = NUMBER | "true" | "false" | STRING
+ *     call     = NAME "." tool
+ *     outcome  = ( "returns" | "fails" ) TEXT
+ *     expected = "reply" ( "contains" | "omits" | "is" | "judged" ) TEXT | "output" TEXT
+ *              | "call" call [ TEXT ] | "no" "call" [ call ] | "tokens" "below" INT
  *     type     = scalar [ "[" "]" ] [ "?" ] | STRING "|" STRING { "|" STRING } [ "?" ]
  *
  * `string?` is optional. `text` is a string or a text in three quotes.
@@ -26,11 +32,16 @@ export type Shape =
   | 'env'
   | 'strings'
   | 'tools'
+  | 'approved'
+  | 'chats'
   | 'names'
   | 'body'
   | 'window'
   | 'effort'
   | 'value'
+  | 'call'
+  | 'outcome'
+  | 'expected'
   | 'type';
 
 /** The syntax after one word. */
@@ -60,8 +71,11 @@ export type BlockName =
   | 'mcp'
   | 'limits'
   | 'capability'
+  | 'approval'
   | 'input'
-  | 'request';
+  | 'request'
+  | 'test'
+  | 'remembered';
 
 /** The members of a block: keywords of the language, or names that the author chooses. */
 export type BlockRule = {
@@ -71,12 +85,15 @@ export type BlockRule = {
   readonly member: string;
   readonly words?: { readonly [word: string]: Rule };
   readonly names?: Rule;
+  /** Whether the formatter writes the values of its members without columns. */
+  readonly plain?: boolean;
 };
 
 const REQUEST: Rule = { shapes: ['string'], block: 'request', blockOptional: true };
 const GREETING = { welcome: { shapes: ['string'] }, suggestions: { shapes: ['strings'] } } as const;
 const FIELD: Rule = { shapes: ['type', 'string?'] };
 const HEADER: Rule = { shapes: ['string', 'string'], repeats: true };
+const APPROVAL = { block: 'approval', blockOptional: true } as const;
 
 /**
  * definition = "agentlang" INT agent ;
@@ -91,6 +108,7 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   agent: {
     title: '"agent"',
     member: 'a setting',
+    plain: true,
     words: {
       description: { shapes: ['string'] },
       model: { shapes: ['string'], block: 'model', blockOptional: true },
@@ -112,6 +130,7 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
       },
       output: { shapes: [], block: 'output' },
       limits: { shapes: [], block: 'limits' },
+      test: { shapes: ['string'], block: 'test', repeats: true },
     },
   },
   model: {
@@ -133,17 +152,24 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   telegram: {
     title: 'channel "telegram"',
     member: 'a setting',
-    words: { ...GREETING, token: { shapes: ['env'] } },
+    words: { ...GREETING, token: { shapes: ['env'] }, approvers: { shapes: ['chats'] } },
   },
   tools: {
     title: '"tools"',
     member: '"capability"',
+    plain: true,
     words: { capability: { shapes: ['name', 'string'], block: 'capability', repeats: true } },
   },
   mcp: {
     title: '"mcp"',
     member: 'a setting',
-    words: { header: HEADER, only: { shapes: ['tools'] } },
+    words: {
+      header: HEADER,
+      only: { shapes: ['tools'] },
+      approval: { shapes: ['approved', 'string?'], ...APPROVAL, repeats: true },
+      reads: { shapes: ['tools'] },
+      repeatable: { shapes: ['tools'] },
+    },
   },
   limits: {
     title: '"limits"',
@@ -152,15 +178,24 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   },
   capability: {
     title: '"capability"',
-    member: '"input", a request',
+    member: 'a setting, a request',
+    plain: true,
     words: {
       input: { shapes: [], block: 'input' },
+      approval: { shapes: ['string?'], ...APPROVAL },
+      reads: { shapes: [] },
+      repeatable: { shapes: [] },
       get: REQUEST,
       post: REQUEST,
       put: REQUEST,
       patch: REQUEST,
       delete: REQUEST,
     },
+  },
+  approval: {
+    title: '"approval"',
+    member: '"expires"',
+    words: { expires: { shapes: ['duration'] } },
   },
   input: { title: '"input"', member: 'a name', names: FIELD },
   output: { title: '"output"', member: 'a name', names: FIELD },
@@ -174,6 +209,18 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
       query: { shapes: ['names'] },
     },
   },
+  test: {
+    title: '"test"',
+    member: 'a part of the test',
+    words: {
+      context: { shapes: ['text'] },
+      memory: { shapes: [], block: 'remembered' },
+      user: { shapes: ['text'], repeats: true },
+      tool: { shapes: ['call', 'outcome'], repeats: true },
+      expect: { shapes: ['expected'], repeats: true },
+    },
+  },
+  remembered: { title: '"memory" of a test', member: 'a name', names: { shapes: ['text'] } },
 };
 
 /** The keywords of a block. Empty for a block of names. */
@@ -192,9 +239,4 @@ export function findHomes(word: string): string[] {
   return Object.values(BLOCKS)
     .filter(({ words }) => words && Object.hasOwn(words, word))
     .map(({ title }) => title);
-}
-
-/** Whether members of a block may have blocks. */
-export function holdsBlocks(block: BlockName): boolean {
-  return Object.values(BLOCKS[block].words ?? {}).some(({ block, blocks }) => block ?? blocks);
 }

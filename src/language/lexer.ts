@@ -20,7 +20,7 @@ const TEMPLATE =
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const INTEGER = /^\d+$/;
 const NUMBER = /^\d+\.\d+$/;
-const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m)$/;
+const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/;
 
 /**
  * Splits a source into tokens. It reports only mistakes in strings and comments. An invalid run of characters becomes a

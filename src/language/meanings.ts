@@ -10,6 +10,9 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
   agent: {
     about: 'description',
     actions: 'tools',
+    case: 'test',
+    eval: 'test',
+    evaluation: 'test',
     facts: 'memory',
     format: 'output',
     functions: 'tools',
@@ -18,11 +21,14 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
     persona: 'prompt',
     plugins: 'tools',
     responseformat: 'output',
+    scenario: 'test',
     schema: 'output',
     skills: 'tools',
     summary: 'description',
     system: 'prompt',
     systemprompt: 'prompt',
+    tests: 'test',
+    tool: 'tools',
   },
   model: {
     effort: 'reasoning',
@@ -38,15 +44,27 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
   },
   web: { buttons: 'suggestions', examples: 'suggestions', greeting: 'welcome' },
   telegram: {
+    admins: 'approvers',
     apikey: 'token',
     bottoken: 'token',
     buttons: 'suggestions',
     examples: 'suggestions',
     greeting: 'welcome',
     key: 'token',
+    operators: 'approvers',
   },
   tools: { action: 'capability', function: 'capability', tool: 'capability' },
-  mcp: { allow: 'only', headers: 'header', include: 'only', tools: 'only' },
+  mcp: {
+    allow: 'only',
+    approve: 'approval',
+    confirm: 'approval',
+    headers: 'header',
+    idempotent: 'repeatable',
+    include: 'only',
+    readonly: 'reads',
+    requireapproval: 'approval',
+    tools: 'only',
+  },
   limits: {
     duration: 'run_time',
     maxcalls: 'tool_calls',
@@ -57,20 +75,43 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
     timeout: 'run_time',
   },
   capability: {
+    approve: 'approval',
     arguments: 'input',
     args: 'input',
+    confirm: 'approval',
+    confirmation: 'approval',
     fetch: 'get',
     head: 'get',
+    idempotent: 'repeatable',
     parameters: 'input',
     params: 'input',
+    readonly: 'reads',
+    requireapproval: 'approval',
+    requiresapproval: 'approval',
   },
+  approval: { expiry: 'expires', timeout: 'expires', ttl: 'expires' },
   request: { headers: 'header', parameters: 'query', params: 'query', queryparams: 'query' },
+  test: {
+    ask: 'user',
+    assert: 'expect',
+    expected: 'expect',
+    facts: 'memory',
+    given: 'context',
+    input: 'user',
+    message: 'user',
+    mock: 'tool',
+    question: 'user',
+    should: 'expect',
+    stub: 'tool',
+    tools: 'tool',
+  },
 };
 
 const VARIABLES = 'write env.NAME in its place, and give the value with the deploy';
 const AUTHORIZATION = 'write it as header "Authorization" "Bearer {{ env.NAME }}"';
 const BODY = 'the inputs are the body, sent as "body json" or "body form"';
 const PARAMETER = 'write it as parameter "NAME" VALUE';
+const SENTENCE = 'write the sentence in quotes before the block';
 const REQUEST = 'expected "get", "post", "put", "patch" or "delete" with the URL';
 
 /** Words of other systems that no word of the block replaces, with advice. */
@@ -115,6 +156,7 @@ const ADVICE: { readonly [Name in BlockName]?: Meanings } = {
     response: 'the answer goes to the model unchanged',
     url: REQUEST,
   },
+  approval: { message: SENTENCE, reason: SENTENCE },
   request: {
     auth: AUTHORIZATION,
     authorization: AUTHORIZATION,

@@ -184,7 +184,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     const { meant, isForeign, explain } = readUnknownWord(text, block, guess);
     report('unknown-setting', token, () => `unknown setting ${quote(text)}${explain()}`);
     const rule = meant === undefined ? undefined : findRule(block, meant);
-    if (meant !== undefined && rule && (!isForeign || cursor.mayFollow(rule.shapes[0])))
+    if (meant !== undefined && rule && (!isForeign || cursor.mayFollow(rule)))
       return parseMember(meant, rule);
     misplaced.add(meant ?? text);
     skipMember();

@@ -1,7 +1,9 @@
+import type { AgentTest } from './agent-test.ts';
 import { BOUNDS } from './bounds.ts';
 import { checkAgent } from './check/agent.ts';
 import { reportLongName } from './check/names.ts';
 import { checkSecrets } from './check/secrets.ts';
+import { checkTests } from './check/tests.ts';
 import {
   BUILT_IN_GROUPS,
   type ChannelType,
@@ -32,6 +34,8 @@ export type ParsedSource = {
   tools: string[];
   /** The channels of the source, in source order, without repeats. */
   channels: ChannelType[];
+  /** The tests of a valid source, in source order. They are apart from the definition, which runs keep in memory. */
+  tests: AgentTest[];
   /** The positions of MCP groups and their tools in a valid source, in source order. */
   places: ToolPlace[];
   /**
@@ -45,7 +49,10 @@ export type ParsedSource = {
 export type DefinitionReport = Omit<ParsedSource, 'diagnose'> & { diagnostics: Diagnostic[] };
 
 export type SourceOptions = {
-  /** Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. */
+  /**
+   * Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. Absent: only
+   * the server knows them, so that no loopback address gets the warning.
+   */
   allowedHosts?: readonly string[] | undefined;
   /**
    * Whether the source was deployed before, perhaps in a version without these bounds: texts and suggestions of the chat
@@ -71,7 +78,7 @@ export function readDefinition(
  */
 export function readSource(
   input: string,
-  { allowedHosts = [], isDeployed = false }: SourceOptions = {},
+  { allowedHosts, isDeployed = false }: SourceOptions = {},
 ): ParsedSource {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
@@ -81,16 +88,16 @@ export function readSource(
     report('source-too-large', WHOLE_SOURCE, `the source is over ${MAX_SOURCE_BYTES} bytes`);
 
   const parsed = isReadable ? parseSource(source, report) : undefined;
-  const checked =
-    parsed &&
-    checkAgent(parsed.document.agent, {
-      source: parsed.source,
-      report,
-      mayHide: parsed.document.mayHide,
-      allowedHosts: new Set(allowedHosts.map((host) => host.toLowerCase())),
-      isDeployed,
-      useEnv: env.use,
-    });
+  const check = parsed && {
+    source: parsed.source,
+    report,
+    mayHide: parsed.document.mayHide,
+    allowedHosts: allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase())),
+    isDeployed,
+    useEnv: env.use,
+  };
+  const checked = check && checkAgent(parsed.document.agent, check);
+  const tests = check && checked ? checkTests(parsed.document.agent, checked, check) : [];
   env.checkCount();
   if (parsed) checkSecrets(parsed, report);
 
@@ -100,6 +107,7 @@ export function readSource(
     envNames: env.names(),
     tools: checked ? toolNames(checked.tools) : [],
     channels: [...new Set(checked?.channels.map(({ type }) => type))],
+    tests: isValid ? tests : [],
     places: isValid && parsed ? toolPlaces(parsed.document.agent, source) : [],
     diagnose: (envNames) => list(envNames && env.problems(new Set(envNames), isValid)),
   };

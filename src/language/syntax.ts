@@ -1,12 +1,16 @@
 import type { BlockName } from './grammar.ts';
 import type { Token } from './token.ts';
 
-/** An argument of a word. `strings` and `tools` give one argument for each item. */
+/** An argument of a word. A list gives one argument for each item. */
 export type Argument =
   | { readonly kind: 'string'; readonly token: Token }
   /** The value of a duration is in milliseconds. */
   | { readonly kind: 'number'; readonly token: Token; readonly value: number }
   | { readonly kind: 'name'; readonly token: Token }
+  /** The name of a server's tool, as a name or a string, or `all`. */
+  | { readonly kind: 'tool'; readonly token: Token }
+  /** A keyword inside the arguments of a test, such as `returns`. */
+  | { readonly kind: 'word'; readonly token: Token }
   /** `env.NAME`; the token is the name. */
   | { readonly kind: 'env'; readonly token: Token }
   | TypeArgument;

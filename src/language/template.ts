@@ -119,3 +119,38 @@ export function lookupIn(values: Readonly<Record<string, unknown>>): Lookup {
     return value;
   };
 }
+
+/** The paths of the values of a run that templates use: those of `env` and `input` are not values of a run. */
+export function pathsIn(templates: readonly Template[]): string[][] {
+  const paths = templates
+    .flat()
+    .flatMap((part) => (typeof part === 'string' ? [] : [part.path]))
+    .filter(([root]) => root !== 'env' && root !== 'input');
+  return [...new Map(paths.map((path) => [path.join('.'), path])).values()];
+}
+
+/** The values at some paths, in the form of the whole. */
+export function valuesAt(
+  values: Readonly<Record<string, unknown>>,
+  paths: readonly (readonly string[])[],
+): Record<string, unknown> {
+  const lookup = lookupIn(values);
+  const found: Record<string, unknown> = {};
+  for (const path of paths) {
+    const value = lookup(path);
+    const last = path.at(-1);
+    if (value === undefined || last === undefined) continue;
+    let place = found;
+    for (const name of path.slice(0, -1)) {
+      const inner = Object.hasOwn(place, name) ? place[name] : undefined;
+      const next = typeof inner === 'object' && inner !== null ? { ...inner } : {};
+      Object.defineProperty(place, name, { value: next, ...PLAIN });
+      place = next as Record<string, unknown>;
+    }
+    Object.defineProperty(place, last, { value, ...PLAIN });
+  }
+  return found;
+}
+
+/** The attributes of an ordinary property. An assignment to `__proto__` would not define one. */
+const PLAIN = { configurable: true, enumerable: true, writable: true };

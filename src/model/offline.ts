@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isJsonObject, type JsonObject, type JsonValue } from '../text/json.ts';
+import { NOTICE } from '../text/notice.ts';
 import type { Model } from './model.ts';
 import { createOpenAIModel } from './openai.ts';
 
@@ -65,6 +66,7 @@ function toolCallFor({ messages, tools = [], tool_choice: choice }: Request) {
   const last = messages.at(-1);
   if (last?.role !== 'user' || choice === 'none') return undefined;
   const text = last.content ?? '';
+  if (text.startsWith(NOTICE)) return undefined;
   const named = tools.find(({ function: { name } }) =>
     new RegExp(`\\b${name.replaceAll('_', '[_.]')}\\b`).test(text),
   );
@@ -83,6 +85,7 @@ function reply(messages: Message[]): string {
   const previous = userMessages.at(-1);
   const textOf = (tag: string) =>
     new RegExp(`<${tag}>\\n(.*)\\n</${tag}>`, 's').exec(messages[0]?.content ?? '')?.[1];
+  if (message?.startsWith(NOTICE)) return message.slice(NOTICE.length).trim();
   const [memory, context] = [textOf('memory'), textOf('context')];
   return [
     `You said: "${message}".`,

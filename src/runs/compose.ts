@@ -16,7 +16,7 @@ import { createQueueDepth, type QueueDepth } from './queue/queue-depth.ts';
 import { startRecovery } from './queue/recovery.ts';
 import { type Changes, createChanges } from './record/changes.ts';
 import { createRunFeedback, type RunFeedback } from './record/feedback.ts';
-import { createRunHours } from './stats/run-hours.ts';
+import { createCountRuns, startCountingRuns } from './stats/count-runs.ts';
 import { createRunStats, type RunStats } from './stats/stats.ts';
 import { createRunUsage, type RunUsage } from './stats/usage.ts';
 import { createResource, type ResourceAttributes } from './trace/resource.ts';
@@ -51,6 +51,9 @@ type Parts = Pick<Database, 'prisma' | 'sql' | 'search'> & {
   retentionDays?: number | undefined;
   /** Days that runs keep what they sent to the model; 0: not at all. 30 by default. */
   promptDays?: number | undefined;
+  /** Days that the texts of tool calls are stored; 0: not at all. 30 by default. */
+  toolCallDays?: number | undefined;
+  evaluationDays?: number | undefined;
   /** Milliseconds since the epoch. */
   clock?: (() => number) | undefined;
   observer: Observer;
@@ -69,6 +72,8 @@ export async function createRunsDomain({
   resourceAttributes,
   retentionDays,
   promptDays,
+  toolCallDays,
+  evaluationDays,
   clock: now,
   observer,
   log,
@@ -80,10 +85,18 @@ export async function createRunsDomain({
   const replay = createReplay({ prisma, activeRuns, pubsub });
   const cancel = createCancel({ prisma, owner, activeRuns, replay, pubsub, notify, observer, log });
   lifetime.onStart(() => startRecovery({ prisma, pubsub, notify, observer, log }));
-  lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays, promptDays }));
+  lifetime.onStart(() =>
+    startRetention({
+      prisma,
+      log,
+      days: retentionDays,
+      promptDays,
+      toolCallDays,
+      evaluationDays,
+    }),
+  );
   lifetime.onStart(cancel.start);
-  const runHours = createRunHours({ prisma, log });
-  lifetime.defer(() => runHours[Symbol.asyncDispose]());
+  lifetime.onStart(() => startCountingRuns({ countRuns: createCountRuns({ prisma }), log }));
   const traceExport = otlpEndpoint ? await openTraceExport(otlpEndpoint, log) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
@@ -93,7 +106,7 @@ export async function createRunsDomain({
     runList,
     runExport: createRunExport({ prisma, runList }),
     runFeedback: createRunFeedback({ prisma, notify }),
-    runStats: createRunStats({ prisma, search, runHours }),
+    runStats: createRunStats({ prisma, search }),
     runUsage: createRunUsage({ prisma, now }),
     runChanges,
     replay,

@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'A change. Each is named after its mutation.',
+  description: 'A change. Most are named after their mutation.',
   values: {
     CREATE_ACCOUNT: { description: 'An operator created the account.' },
     UPDATE_ACCOUNT: { description: 'An operator changed the name, plan or limits of the account.' },
@@ -20,13 +20,30 @@ const AuditActionEnum = builder.enumType('AuditAction', {
     CREATE_BOT: { description: 'A bot was created.' },
     UPDATE_BOT: { description: 'A bot changed.' },
     DELETE_BOT: { description: 'A bot was deleted with its conversations and runs.' },
-    DEPLOY: { description: 'A definition was deployed, even if the deployment failed.' },
+    DEPLOY: { description: 'A definition was deployed.' },
+    DEPLOY_FAILED: {
+      description:
+        'A deploy, a rollback or a promotion failed, and changed nothing. The target is the failed deployment.',
+    },
+    SKIP_GATE: {
+      description:
+        'A deploy or a promotion went round the gate of the bot. The target is the new deployment, whose `message` has the reason.',
+    },
     ROLLBACK: { description: 'A bot was rolled back. The target is the new deployment.' },
     PROMOTE: {
       description: 'A staging deployment was promoted. The target is the new deployment.',
     },
     SET_MEMORY: { description: 'A fact about a user was stored or deleted.' },
     FORGET_SESSION: { description: 'A conversation was deleted with its memory.' },
+    ASK_APPROVAL: {
+      description:
+        'A tool call began to wait for the approval of a person. The target is the call.',
+    },
+    APPROVE_CALL: { description: 'A tool call was approved. The target is the call.' },
+    DENY_CALL: { description: 'A tool call was denied. The target is the call.' },
+    EXPIRE_APPROVAL: {
+      description: 'Nobody decided on a tool call in time. The target is the call.',
+    },
   } satisfies Record<AuditAction, { description: string }>,
 });
 
@@ -39,7 +56,7 @@ const AuditEntry = builder.prismaObject('AuditEntry', {
     keyId: t.exposeID('keyId', {
       nullable: true,
       description:
-        'ID of the API key that made the change. Null if an operator of another account or a user of a channel made it.',
+        'ID of the API key that made the change. Null if an operator of another account, a user of a channel or the server made it.',
     }),
     botId: t.exposeID('botId', {
       nullable: true,
@@ -47,7 +64,7 @@ const AuditEntry = builder.prismaObject('AuditEntry', {
     }),
     targetId: t.exposeID('targetId', {
       description:
-        'ID of the changed account, key, bot, deployment or session, which may no longer exist.',
+        'ID of the changed account, key, bot, deployment, session or tool call, which may no longer exist.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
   }),

@@ -11,9 +11,10 @@ import { FILTER, RunFilterInput } from './run-filter.ts';
 const RUNS = 'Number of runs.';
 const FAILED = 'Number of failed runs.';
 const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
-const P50 = 'Median latency of the finished runs, in milliseconds. Null without finished runs.';
-const P95 =
-  '95th percentile of the latency of the finished runs, in milliseconds. Null without finished runs.';
+const ESTIMATE =
+  'An estimate, at most 1 % above or below the exact value; exact below 50 ms. Null without finished runs.';
+const P50 = `Median latency of the finished runs, in milliseconds. ${ESTIMATE}`;
+const P95 = `95th percentile of the latency of the finished runs, in milliseconds. ${ESTIMATE}`;
 
 const THUMBS_UP = 'Number of runs with at least one rating UP.';
 const THUMBS_DOWN = 'Number of runs with at least one rating DOWN.';

@@ -1,11 +1,21 @@
+import { z } from 'zod';
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
-import { botId, displayName, namePart, visitorLimit, webOrigins } from '../text/input.ts';
+import {
+  botId,
+  displayName,
+  listOf,
+  MAX_BOTS_OF_KEY,
+  namePart,
+  visitorLimit,
+  webOrigins,
+} from '../text/input.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
+import { GateInput, gateOf } from './gate.ts';
 
 /** The columns that are always read. The origins of a bot take up to 34 KB, so they are read only when they are selected. */
 const COLUMNS = {
@@ -46,8 +56,8 @@ const loadBots = connectionLoader({
     { prisma, caller },
     accountIds,
     page,
-    { search }: PageArguments & { search?: string | null },
-  ) => readLists(prisma, BOTS, accountIds, page, visibleInList(caller(), search)),
+    { search, botIds }: PageArguments & { search?: string | null; botIds?: string[] | null },
+  ) => readLists(prisma, BOTS, accountIds, page, visibleInList(caller(), { search, ids: botIds })),
   read: ({ prisma }, query) => prisma.bot.findMany(query),
 });
 
@@ -75,7 +85,14 @@ builder.queryField('bots', (t) =>
       type: BotNode,
       description: 'Lists the bots that the API key may use, newest first.',
       authScopes: { authenticated: true },
-      args: { search: t.arg.string(SEARCH) },
+      args: {
+        search: t.arg.string(SEARCH),
+        botIds: t.arg.idList({
+          description:
+            'IDs of the bots to return, at most 100. Unknown IDs are left out. Defaults to all bots.',
+          validate: { schema: listOf(z.string(), MAX_BOTS_OF_KEY) },
+        }),
+      },
       resolve: (_root, args, context, info) =>
         loadBots(context.caller().account.id, args, context, info),
     },
@@ -141,6 +158,17 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
         'Origins of the pages that may contain the chat page, such as `https://shop.example`, at most 50. `*` allows every page.',
       validate: { schema: webOrigins },
     }),
+    gate: t.field({
+      type: GateInput,
+      description:
+        'What a definition must pass before it becomes active in PRODUCTION. Null removes the gate. A deployment that waits keeps the gate that it had.',
+      validate: {
+        refine: [
+          (gate) => gate?.tests !== false || gate.replay != null,
+          { message: 'needs tests, replay or both' },
+        ],
+      },
+    }),
     visitorSessionsPerHour: t.int({
       description: 'New sessions that visitors from one address may begin in a UTC hour.',
       validate: { schema: visitorLimit },
@@ -161,7 +189,10 @@ builder.mutationField('updateBot', (t) =>
       id: t.arg.id({ required: true, description: 'ID of the bot.' }),
       input: t.arg({ type: UpdateBotInput, required: true, description: 'Fields to change.' }),
     },
-    resolve: (_root, { id, input }, { bots, caller }) => bots.update(caller(), id, input),
+    resolve: (_root, { id, input }, { bots, caller }) => {
+      const { gate, ...changes } = input;
+      return bots.update(caller(), id, { ...changes, gate: gate && gateOf(gate) });
+    },
   }),
 );
 

@@ -1,6 +1,9 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { RunEvent } from '../runs/record/events.ts';
 import { builder } from './builder.ts';
+import type { Context } from './context.ts';
 import { ErrorCodeEnum } from './error-code.ts';
+import { loadToolTexts, readToolArguments, ToolCallStatusEnum } from './tool-call.ts';
 
 const SEQ = 'Position of the event in the run, starting at 1.';
 const RUN_ID = 'ID of the run.';
@@ -30,6 +33,12 @@ const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implem
     seq: t.exposeInt('seq', { description: SEQ }),
     at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
+    run: t.prismaField({
+      type: 'Run',
+      description: 'The run, as it is stored.',
+      resolve: (query, { runId }, _args, { prisma }) =>
+        prisma.run.findUniqueOrThrow({ ...query, where: { id: runId } }),
+    }),
     sessionId: t.exposeString('sessionId', {
       nullable: true,
       description: 'Session ID of the conversation. Null for a run outside any conversation.',
@@ -46,6 +55,22 @@ const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement
   }),
 });
 
+/** Texts of tool calls are for callers with the scope RUNS. Others get null, so that all callers can send one document. */
+const TOOL_TEXT_SCOPE =
+  'Null without the scope RUNS, if it is not stored, and for a run of version 0.2.';
+
+/** Reads a text of a tool call: from the event itself while the run is active, else from the record of the call. */
+async function toolText(
+  column: 'arguments' | 'result',
+  text: string | undefined,
+  recordId: string | undefined,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<string | null> {
+  if (context.session() || !context.caller().key.scopes.includes('RUNS')) return null;
+  return text ?? (recordId ? loadToolTexts(recordId, column, context, info) : null);
+}
+
 const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').implement({
   description: 'A tool call started.',
   fields: (t) => ({
@@ -53,6 +78,16 @@ const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').imp
     at: t.field({ ...AT, resolve: timeOf }),
     name: t.exposeString('name', { description: TOOL }),
     callId: t.exposeString('callId', { description: CALL_ID }),
+    arguments: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: `Arguments of the call, without values of variables. ${TOOL_TEXT_SCOPE}`,
+      resolve: async (event, _args, context, info) => {
+        const { recordId } = event;
+        const text = await toolText('arguments', event.arguments, recordId, context, info);
+        return text === null ? null : readToolArguments(text);
+      },
+    }),
   }),
 });
 
@@ -63,10 +98,22 @@ const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').
     at: t.field({ ...AT, resolve: timeOf }),
     name: t.exposeString('name', { description: TOOL }),
     callId: t.exposeString('callId', { description: CALL_ID }),
+    status: t.expose('status', {
+      type: ToolCallStatusEnum,
+      nullable: true,
+      description:
+        'State of the call. WAITING: a person must approve it. Null for a run of version 0.2.',
+    }),
     failed: t.exposeBoolean('failed', {
       description: 'Whether the call failed. The model receives the reason.',
     }),
     durationMs: t.exposeInt('durationMs', { description: 'Duration of the call in milliseconds.' }),
+    result: t.string({
+      nullable: true,
+      description: `What the model got, without values of variables: at most 64 KiB. ${TOOL_TEXT_SCOPE}`,
+      resolve: ({ result, recordId }, _args, context, info) =>
+        toolText('result', result, recordId, context, info),
+    }),
   }),
 });
 
@@ -76,11 +123,24 @@ const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
     seq: t.exposeInt('seq', { description: SEQ }),
     at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
+    run: t.prismaField({
+      type: 'Run',
+      description: 'The run, as it is stored.',
+      resolve: (query, { runId }, _args, { prisma }) =>
+        prisma.run.findUniqueOrThrow({ ...query, where: { id: runId } }),
+    }),
     latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
     tokensUsed: t.exposeInt('tokensUsed', { description: TOKENS }),
     toolsCalled: t.exposeStringList('toolsCalled', {
       description:
         'Names of the tools called, as `<group>.<capability>`, in call order without repeats.',
+    }),
+    output: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Structured reply: the JSON object that the text of the reply holds. Null if none was requested.',
+      resolve: ({ output }) => output ?? null,
     }),
   }),
 });

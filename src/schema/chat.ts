@@ -1,6 +1,6 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import type { Draft } from '../deployments/drafts.ts';
-import { GatewayError, invalidInput } from '../errors/errors.ts';
+import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import { type Reply, readReply } from '../execution/reply.ts';
 import {
   chatMessage,
@@ -10,6 +10,7 @@ import {
   sessionId,
 } from '../text/input.ts';
 import { isJsonObject, jsonObject } from '../text/json.ts';
+import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
@@ -19,6 +20,7 @@ import {
   IDEMPOTENCY_KEY,
   ON_DISCONNECT,
   OnDisconnectEnum,
+  optionFields,
   requestOf,
 } from './run-request.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -57,6 +59,11 @@ const ChatInput = builder.inputType('ChatInput', {
       type: EnvironmentEnum,
       description: 'Environment of the bot. Defaults to PRODUCTION.',
     }),
+    previousRunId: t.id({
+      description:
+        'Run whose session to continue, in place of sessionId. Error: RUN_NOT_FOUND. A session token cannot send it.',
+    }),
+    ...optionFields(t),
     onBusy: t.field({
       type: OnBusyEnum,
       description: 'How to handle the message while the session is busy. Defaults to ENQUEUE.',
@@ -111,7 +118,7 @@ const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatRe
       type: 'JSON',
       nullable: true,
       description:
-        'Structured reply: the JSON object that `response` holds as text. Null if the definition declares no `output`.',
+        'Structured reply: the JSON object that `response` holds as text. Null if none was requested.',
       resolve: ({ output }) => output ?? null,
     }),
     sessionId: t.exposeString('sessionId', {
@@ -168,7 +175,10 @@ builder.subscriptionField('chat', (t) =>
 
 async function startChat(args: ChatArguments, context: Context) {
   const { botId } = args;
-  const { message, sessionId, onBusy, ...input } = args.input;
+  const { message, previousRunId, onBusy, ...input } = args.input;
+  const sessionId = previousRunId
+    ? await sessionOf(previousRunId, args, context)
+    : args.input.sessionId;
   const session = context.session();
   const environment = input.environment ?? session?.environment;
   if (session) assertOwnSession(session, sessionId, environment);
@@ -182,6 +192,21 @@ async function startChat(args: ChatArguments, context: Context) {
     draft: draftOf(args),
   };
   return context.startChat(request, context.signal);
+}
+
+/** @throws GatewayError `run_not_found`, or `invalid_request` for a run without a session or of another environment. */
+async function sessionOf(id: string, { botId, input }: ChatArguments, context: Context) {
+  const problem = (message: string) =>
+    invalidInput([{ path: 'input.previousRunId', message }], `The run "${id}" ${message}.`);
+  if (context.session()) throw problem('is not allowed with a session token');
+  if (input.sessionId != null) throw problem('does not go together with sessionId');
+  const select = { sessionId: true, environment: true };
+  const run = await context.prisma.run.findFirst({ where: { id, botId }, select });
+  if (run === null) throw notFound('run', id);
+  if (run.sessionId === null) throw problem('has no session that can be continued');
+  if (run.environment !== (input.environment ?? DEFAULT_ENVIRONMENT))
+    throw problem('belongs to another environment');
+  return run.sessionId;
 }
 
 function draftOf({ definition, envVars, input }: ChatArguments): Draft | undefined {

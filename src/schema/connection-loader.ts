@@ -2,6 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import {
   cutPage,
+  type Found,
   type ListEntry,
   type Order,
   type Page,
@@ -28,13 +29,13 @@ type Connection<Arguments, Select extends Columns, Row> = {
   select?: Select;
   /** Long columns. A page ends early when their bytes exceed the read budget. */
   texts?: Pick<LongColumns<string>, 'measure' | 'select'>;
-  /** Finds the ids and positions on the page of each parent, in one statement. */
+  /** Finds the ids and positions on the page of each parent, in one statement. A search has one parent. */
   find(
     context: Context,
     parentIds: string[],
     page: PageQuery,
     args: Arguments,
-  ): PromiseLike<ListEntry[]>;
+  ): PromiseLike<ListEntry[] | Found>;
   /** Reads entries by id. */
   read(
     context: Context,
@@ -62,7 +63,8 @@ export function connectionLoader<
     async (parentIds, { args, query }: Question, context, { timesOf, info }) => {
       const request = readPageArguments(args, order);
       const found = await find(context, parentIds, request.query, args);
-      const lists = [...Map.groupBy(found, ({ owner }) => owner)].map(([owner, entries]) => ({
+      const { rows: all, reached }: Found = Array.isArray(found) ? { rows: found } : found;
+      const lists = [...Map.groupBy(all, ({ owner }) => owner)].map(([owner, entries]) => ({
         owner,
         entries,
         ids: entries.slice(0, request.size).map(({ id }) => id),
@@ -74,7 +76,7 @@ export function connectionLoader<
       const pages = new Map(
         lists.map(({ owner, entries, ids }, index) => [
           owner,
-          cutPage(request, entries, sizes ? sizes[index]?.length : ids.length),
+          cutPage(request, { rows: entries, reached }, sizes ? sizes[index]?.length : ids.length),
         ]),
       );
 
@@ -85,7 +87,8 @@ export function connectionLoader<
       const rows = isLong ? await context.longRead(readRows) : await readRows();
 
       const byId = new Map(rows.map((row) => [row.id, row]));
-      return (parentId) => withRows(pages.get(parentId) ?? cutPage(request, []), byId);
+      return (parentId) =>
+        withRows(pages.get(parentId) ?? cutPage(request, { rows: [], reached }), byId);
     },
   );
 

@@ -9,8 +9,10 @@ import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { SignInCodes } from '../accounts/sign-in-codes.ts';
+import type { BotTools } from '../agent/bot-tools.ts';
 import type { ModelTests } from '../agent/model-tests.ts';
 import type { SentPrompts } from '../agent/sent-prompt.ts';
+import type { Approvals } from '../approvals/approvals.ts';
 import { lazy } from '../async/lazy.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { ChatPages } from '../channels/web/chat-pages.ts';
@@ -19,10 +21,12 @@ import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deploy } from '../deployments/deploy.ts';
 import type { DeployChecks } from '../deployments/deploy-check.ts';
+import type { DeployedBots } from '../deployments/deployed-bots.ts';
 import { GatewayError } from '../errors/errors.ts';
+import type { Evaluations } from '../evaluations/evaluations.ts';
 import type { StartChat } from '../execution/start-chat.ts';
 import type { StartExecute } from '../execution/start-execute.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Entrance, PrismaClient } from '../generated/prisma/client.ts';
 import type { Cancel } from '../runs/life/cancel.ts';
 import type { Replay } from '../runs/life/replay.ts';
 import type { RunExport } from '../runs/list/export.ts';
@@ -32,6 +36,7 @@ import type { Changes } from '../runs/record/changes.ts';
 import type { RunFeedback } from '../runs/record/feedback.ts';
 import type { RunStats } from '../runs/stats/stats.ts';
 import type { RunUsage } from '../runs/stats/usage.ts';
+import type { DeleteLastTurn } from '../sessions/last-turn.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createLongReads } from './long-reads.ts';
 import { createReadBudget, type ReadBudget } from './read-budget.ts';
@@ -48,7 +53,9 @@ export type Domains = {
   deploy: Deploy;
   deployChecks: DeployChecks;
   deploymentChanges: DeploymentChanges;
+  deployedBots: DeployedBots;
   sessions: Sessions;
+  deleteLastTurn: DeleteLastTurn;
   startChat: StartChat;
   startExecute: StartExecute;
   runList: RunList;
@@ -61,7 +68,10 @@ export type Domains = {
   runChanges: Changes;
   replay: Replay;
   cancel: Omit<Cancel, 'start'>;
+  approvals: Approvals;
+  evaluations: Evaluations;
   chatPages: ChatPages;
+  botTools: BotTools;
   visits: Pick<Visits, 'takeMessage'>;
   server: ServerState;
 };
@@ -78,22 +88,31 @@ export type Origin = {
   setHeader(name: string, value: string): void;
   /** The unparsed `traceparent` header of W3C Trace Context. */
   traceparent: unknown;
+  /** The interface that received the request. */
+  entrance: Entrance;
+  /** The unparsed `User-Agent` header. */
+  userAgent: unknown;
   /** Counts requests against the caller's limit, all or nothing. @returns the caller too, if it changed since authentication. */
-  take(cost: number): Promise<Quota & { renewed?: Caller | GatewayError }>;
+  take(cost: number, options?: ChargeOptions): Promise<Quota & { renewed?: Caller | GatewayError }>;
   /** The requested bot, if the transport knows it. */
   bot?: BotVersion | undefined;
 };
+
+/** `isConsoleRead`: whether the cost counts against the caller's session of the console, not against the account. */
+export type ChargeOptions = { isConsoleRead?: boolean };
 
 /** The version of a bot: cached data of an older version is stale. */
 export type BotVersion = { id: string; version: string };
 
 /** The context of all resolvers. Each operation has its own; every transport creates it the same way. */
 export type Context = Domains &
-  Pick<Origin, 'address' | 'signal' | 'setHeader' | 'traceparent'> & {
+  Pick<Origin, 'address' | 'signal' | 'setHeader' | 'traceparent' | 'entrance' | 'userAgent'> & {
     /** @throws GatewayError `missing_api_key` or `invalid_api_key` */
     caller(): Caller;
     /** Whether the request has a valid key or session token. */
     isAuthenticated(): boolean;
+    /** Whether the caller is a browser that is signed in to the console. */
+    isConsole(): boolean;
     /** The session that the caller's session token grants; none for an API key. */
     session(): SessionGrant | undefined;
     /**
@@ -117,7 +136,7 @@ export type Context = Domains &
      *
      * @throws GatewayError `rate_limit_exceeded`
      */
-    charge(cost: number): Promise<void>;
+    charge(cost: number, options?: ChargeOptions): Promise<void>;
     /** The version of a bot as read for this request; none if its data must not be cached. */
     botVersion(id: string): string | undefined;
     /** What this operation, or this event of a subscription, may still read. */
@@ -144,6 +163,8 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       return authentication;
     };
     const isAuthenticated = () => !(authentication instanceof GatewayError);
+    const isConsole = () =>
+      !(authentication instanceof GatewayError) && authentication.consoleSession !== undefined;
     const session = () =>
       authentication instanceof GatewayError ? undefined : authentication.session;
     const authorized = new Map<string, Promise<void>>();
@@ -164,8 +185,8 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
     const search: Context['search'] = (filter, read) =>
       filter?.text == null ? read() : searches(caller().account.id, signal, read);
     let counted: Quota | undefined;
-    const charge = async (cost: number) => {
-      const { renewed = authentication, ...quota } = await take(cost);
+    const charge: Context['charge'] = async (cost, options) => {
+      const { renewed = authentication, ...quota } = await take(cost, options);
       authentication = renewed;
       counted = quota;
       if (!counted.allowed) throw rateLimitExceeded(counted, cost);
@@ -177,6 +198,7 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       ...origin,
       caller,
       isAuthenticated,
+      isConsole,
       session,
       authorizeBot,
       openRun,

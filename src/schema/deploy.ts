@@ -37,6 +37,9 @@ export const EnvVarInput = builder.inputType('EnvVarInput', {
 const IDEMPOTENCY_KEY =
   'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first deployment; a different request fails with IDEMPOTENCY_CONFLICT.';
 
+const SKIP_GATE =
+  'Whether the deployment becomes active without the gate of the bot. It then needs a `message`, and the scope ADMIN too; the audit log has an entry SKIP_GATE. Defaults to false.';
+
 export const DeployInput = builder.inputType('DeployInput', {
   description: 'Parameters of a deployment.',
   fields: (t) => ({
@@ -63,6 +66,7 @@ export const DeployInput = builder.inputType('DeployInput', {
       description: `Names of variables to remove, at most ${MAX_ENV_VARS}.`,
       validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
+    skipGate: t.boolean({ description: SKIP_GATE }),
     idempotencyKey: t.string({
       description: IDEMPOTENCY_KEY,
       validate: { schema: idempotencyKey },
@@ -100,12 +104,22 @@ export function deployRequest(
   };
 }
 
+/** Who may deploy: going round the gate needs the scope ADMIN too. */
+function mayDeploy(botId: string, { skipGate }: { skipGate?: boolean | null | undefined }) {
+  return {
+    $all: {
+      bot: { id: botId, scope: 'DEPLOY' as const },
+      ...(skipGate && { scope: 'ADMIN' as const }),
+    },
+  };
+}
+
 builder.mutationField('deploy', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. Requires the scope DEPLOY.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
+      'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. If the bot has a gate, a deployment to PRODUCTION is PENDING until the gate is decided, and what was active before stays active. Requires the scope DEPLOY.',
+    authScopes: (_root, { botId, input }) => mayDeploy(botId, input),
     args: deployArguments,
     resolve: (_root, { botId, input }, context) =>
       deploy(context, { action: 'DEPLOY', ...deployRequest(botId, input) }, input),
@@ -128,7 +142,7 @@ builder.mutationField('rollback', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      'Creates a deployment with the source, environment and variables of an earlier one. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
+      'Creates a deployment with the source, environment and variables of an earlier one. It passes no gate. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: {
       deploymentId: t.arg.id({
@@ -146,13 +160,14 @@ builder.mutationField('promote', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      'Deploys the source of a STAGING deployment to PRODUCTION, with the variables of PRODUCTION. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
+      'Deploys the source of a STAGING deployment to PRODUCTION, with the variables of PRODUCTION. If the bot has a gate, the deployment is PENDING until the gate is decided. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
+    authScopes: (_root, { botId, ...options }) => mayDeploy(botId, options),
     args: {
       deploymentId: t.arg.id({
         required: true,
         description: 'ID of a deployment to STAGING whose status is DEPLOYED.',
       }),
+      skipGate: t.arg.boolean({ description: SKIP_GATE }),
       ...redeployArguments,
     },
     resolve: (_root, { botId, deploymentId, ...options }, context) =>
@@ -164,13 +179,14 @@ builder.mutationField('promote', (t) =>
 async function deploy(
   context: Context,
   target: DeployTarget,
-  options: { message?: string | null; idempotencyKey?: string | null },
+  options: { message?: string | null; idempotencyKey?: string | null; skipGate?: boolean | null },
 ): Promise<AnsweringDeployment> {
   const { message, idempotencyKey: key } = options;
+  const skipGate = options.skipGate ?? false;
   const caller = context.caller();
   const namespace = namespaceOf(caller, target.botId);
   const idempotency = key == null ? undefined : { accountId: caller.account.id, namespace, key };
-  const request = { ...target, message, idempotency, actor: actorOf(caller) };
+  const request = { ...target, message, skipGate, idempotency, actor: actorOf(caller) };
   const deployment = await context.deploy(request);
   if (deployment.isReplayed) context.setHeader('Idempotency-Replayed', 'true');
   return deployment;

@@ -1,5 +1,6 @@
 import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
+import { waitsForGate } from '../deployments/gate.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { type ChannelState, Prisma } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
@@ -53,7 +54,7 @@ const visibleDeployment = visibleNode((ids, { prisma, caller }) =>
 
 export const DeploymentNode = builder.prismaNode('Deployment', {
   description:
-    'An attempt to deploy a definition. Once its status is DEPLOYED or FAILED, only its channels change.',
+    'An attempt to deploy a definition. Once its status is DEPLOYED or FAILED, only its channels change. While it waits for a gate, it is PENDING and not active.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   // Sources and variables are long, so each column is read only when the query selects it.
   select: { id: true },
@@ -124,11 +125,30 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
       select: { activeIn: { select: { environment: true } } },
       resolve: ({ activeIn }) => activeIn.length > 0,
     }),
+    waitsForGate: t.boolean({
+      description:
+        'Whether the deployment waits for the gate of its bot. Its status is PENDING then, and it is not active.',
+      select: { gate: true, status: true },
+      resolve: waitsForGate,
+    }),
+    evaluationId: t.exposeID('evaluationId', {
+      nullable: true,
+      description:
+        'ID of the evaluation that decides about it at the gate of its bot, which may be deleted. Null without a gate, and until the evaluation has been created.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    deployedAt: t.expose('deployedAt', {
+    deployedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time at which the attempt finished. Null while it is pending.',
+      description:
+        'Time at which the deployment succeeded. Null while it is pending, and if it failed.',
+      select: { deployedAt: true, status: true },
+      resolve: ({ deployedAt, status }) => (status === 'FAILED' ? null : deployedAt),
+    }),
+    endedAt: t.expose('deployedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the attempt ended, also if it failed. Null while it is pending.',
     }),
     keyId: t.exposeID('keyId', {
       nullable: true,

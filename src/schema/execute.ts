@@ -1,8 +1,8 @@
 import { GatewayError, invalidInput } from '../errors/errors.ts';
 import { readReply } from '../execution/reply.ts';
-import { asQueued } from '../runs/queue/queue.ts';
+import { asQueued } from '../runs/queue/as-queued.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
-import { chatMessage, idempotencyKey, outputSchema, runMetadata } from '../text/input.ts';
+import { chatMessage, idempotencyKey, runMetadata } from '../text/input.ts';
 import { isJsonObject, jsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
@@ -12,12 +12,13 @@ import {
   IDEMPOTENCY_KEY,
   ON_DISCONNECT,
   OnDisconnectEnum,
+  optionFields,
   requestOf,
 } from './run-request.ts';
 import { EnvironmentEnum } from './shared.ts';
 
 const ExecuteInput = builder.inputType('ExecuteInput', {
-  description: 'Parameters of a single prompt. The run uses neither history nor memory.',
+  description: 'Parameters of a single prompt. The run uses no session, and no memory.',
   fields: (t) => ({
     prompt: t.string({
       required: true,
@@ -44,12 +45,7 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
         'JSON object of at most 64 KiB to store with the run. It is not passed to the model.',
       validate: { schema: runMetadata },
     }),
-    outputSchema: t.field({
-      type: 'JSON',
-      description:
-        'JSON Schema of an object that the reply must fit, at most 16 KiB, in place of the definition’s `output`. A reply that does not fit after one repair fails with MODEL_ERROR. `pattern`, `format`, `$ref`, `not` and `if` are passed to the model and not checked.',
-      validate: { schema: outputSchema },
-    }),
+    ...optionFields(t),
     onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
     idempotencyKey: t.string({
       description: IDEMPOTENCY_KEY,
@@ -106,7 +102,7 @@ builder.subscriptionField('execute', (t) =>
 
 async function startExecute(
   botId: string,
-  { prompt, metadata, background, outputSchema, ...input }: typeof ExecuteInput.$inferInput,
+  { prompt, metadata, background, ...input }: typeof ExecuteInput.$inferInput,
   context: Context,
 ) {
   const request = {
@@ -114,7 +110,6 @@ async function startExecute(
     prompt,
     metadata: isJsonObject(metadata) ? metadata : undefined,
     background: background ?? false,
-    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
   };
   return context.startExecute(request, context.signal);
 }

@@ -28,6 +28,10 @@ const MessageRoleEnum = builder.enumType('MessageRole', {
     USER: { value: MessageRole.USER, description: 'The end user.' },
     ASSISTANT: { value: MessageRole.ASSISTANT, description: 'The bot.' },
     TOOL: { value: MessageRole.TOOL, description: 'A tool that the bot called.' },
+    SYSTEM: {
+      value: MessageRole.SYSTEM,
+      description: 'The server, with a notice for the bot, such as the outcome of an approval.',
+    },
   },
 });
 
@@ -56,8 +60,8 @@ export const MessageObject = builder.prismaObject('Message', {
   }),
 });
 
-/** Session tokens see no tool messages: tool output is for the model only. */
-const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
+/** Session tokens see no messages of tools and of the server: these are for the model only. */
+const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL' AND role <> 'SYSTEM'`];
 
 /** Loads a page of the messages of a session. */
 export const loadMessages = connectionLoader({

@@ -42,7 +42,7 @@ export const RELAY_OPTIONS = {
 
   firstArgOptions: {
     description:
-      'Number of entries from the start of the list, from 0 to 100. Defaults to 20. A page holds fewer entries, with `hasNextPage` true, when their texts exceed 8 MiB.',
+      'Number of entries from the start of the list, from 0 to 100. Defaults to 20. A page holds fewer entries, with `hasNextPage` true, when their texts exceed 8 MiB, or when a search for a text has to look through many runs.',
     validate: { schema: pageSize },
   },
   afterArgOptions: {
@@ -51,7 +51,7 @@ export const RELAY_OPTIONS = {
   },
   lastArgOptions: {
     description:
-      'Number of entries from the end of the list, from 0 to 100. A page holds fewer entries when their texts exceed 8 MiB.',
+      'Number of entries from the end of the list, from 0 to 100. A page holds fewer entries, with `hasPreviousPage` true, when their texts exceed 8 MiB, or when a search for a text has to look through many runs.',
     validate: { schema: pageSize },
   },
   beforeArgOptions: {
@@ -69,12 +69,20 @@ export const RELAY_OPTIONS = {
   },
 
   pageInfoTypeOptions: { description: 'Position of a page in its list.' },
-  hasNextPageFieldOptions: { description: 'Whether entries follow this page.' },
-  hasPreviousPageFieldOptions: { description: 'Whether entries precede this page.' },
+  hasNextPageFieldOptions: {
+    description:
+      'Whether entries follow this page. For a page at which a search stopped: whether entries may follow.',
+  },
+  hasPreviousPageFieldOptions: {
+    description:
+      'Whether entries precede this page. For a page at which a search stopped: whether entries may precede it.',
+  },
   startCursorFieldOptions: {
-    description: 'Cursor of the first entry on the page. Null if the page is empty.',
+    description:
+      'Cursor of the first entry on the page. Null if the page is empty. For a page at which a search stopped, with `last`: where the search continues.',
   },
   endCursorFieldOptions: {
-    description: 'Cursor of the last entry on the page. Null if the page is empty.',
+    description:
+      'Cursor of the last entry on the page. Null if the page is empty. For a page at which a search stopped, with `first`: where the search continues.',
   },
 };

@@ -1,7 +1,13 @@
 import { leastCount, searchText, sessionId, text, utcDay } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
-import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
+import {
+  ChannelEnum,
+  EntranceEnum,
+  EnvironmentEnum,
+  RunKindEnum,
+  RunStatusEnum,
+} from './shared.ts';
 
 type Length = [number, { message: string }];
 const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
@@ -30,6 +36,12 @@ export const RunFilterInput = builder.inputType('RunFilter', {
     channel: t.field({
       type: [ChannelEnum],
       description: 'Returns only runs from one of these channels.',
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
+    }),
+    entrance: t.field({
+      type: [EntranceEnum],
+      description:
+        'Returns only runs that clients requested through one of these interfaces. Runs with an unknown entrance do not match.',
       validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
     kind: t.field({
@@ -76,7 +88,7 @@ export const RunFilterInput = builder.inputType('RunFilter', {
     }),
     text: t.string({
       description:
-        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. Error: SEARCH_TOO_BROAD, if the search takes longer than 2 seconds.',
+        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. A page of a search may hold fewer entries than requested, even none: it ends after a bounded amount of work, `hasNextPage` (backwards `hasPreviousPage`) is true then, and the next page continues the search at `endCursor` (`startCursor`). Error: SEARCH_TOO_BROAD, if statistics, or the first step of a page, take longer than 2 seconds.',
       validate: { schema: searchText },
     }),
   }),

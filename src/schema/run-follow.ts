@@ -5,7 +5,8 @@ import { eventPosition } from '../text/input.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
-import { BOT_OF_RUN } from './run.ts';
+import { NULLABLE_TEXT } from './long-columns.ts';
+import { BOT_OF_RUN, RUN_TEXTS, RunError, STORED_ERROR } from './run.ts';
 
 /** Either scope allows following, cancelling and rating a run. */
 const FOLLOW = ['CHAT', 'RUNS'] as const;
@@ -24,6 +25,26 @@ export async function findFollowed(id: string, botId: string | undefined, contex
   const run = await prisma.run.findFirst({ where, select: { id: true } });
   if (run === null) throw notFound('run', id);
 }
+
+builder.prismaObjectFields('Run', (t) => ({
+  replyText: t.string({
+    nullable: true,
+    description:
+      'Text of the reply of a run that has ended, as its events have it. Null while it is active. Requires the scope CHAT or RUNS.',
+    authScopes: { scope: FOLLOW },
+    select: { id: true, finishedAt: true },
+    resolve: async ({ id, finishedAt }, _args, context, info) =>
+      finishedAt && NULLABLE_TEXT.parse(await RUN_TEXTS.read({ id }, 'replyText', context, info)),
+  }),
+  failure: t.field({
+    type: RunError,
+    nullable: true,
+    description:
+      'Why the run failed, as its events have it. Null unless the status is FAILED. Requires the scope CHAT or RUNS.',
+    authScopes: { scope: FOLLOW },
+    ...STORED_ERROR,
+  }),
+}));
 
 builder.subscriptionField('runEvents', (t) =>
   t.field({
@@ -61,6 +82,48 @@ builder.queryField('runEventsEnd', (t) =>
     resolve: async (_root, { runId, botId }, context) => {
       await findFollowed(runId, botId ?? undefined, context);
       return context.replay.endOf(runId);
+    },
+  }),
+);
+
+builder.queryField('followedRun', (t) =>
+  t.prismaField({
+    type: 'Run',
+    nullable: true,
+    description:
+      'Retrieves a run whose texts were not erased. Requires the scope CHAT or RUNS; the contents of the run require RUNS. Error: RUN_NOT_FOUND.',
+    authScopes: mayFollow,
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
+    resolve: async (query, _root, { id, botId }, context) => {
+      await findFollowed(id, botId ?? undefined, context);
+      // An erased run has no input.
+      const where = { id, input: { not: '' } };
+      const find = () => context.prisma.run.findFirst({ ...query, where });
+      const run = await retry(find, { limitMs: REQUEST_LIMIT_MS });
+      if (run) return run;
+      throw notFound('run', id);
+    },
+  }),
+);
+
+builder.mutationField('deleteTurn', (t) =>
+  t.boolean({
+    description:
+      'Takes the turn of a run back: deletes its messages, and erases the texts of the run. Cancels the run if it is active. The memory stays. Requires the scope CHAT. Errors: RUN_NOT_FOUND, NOT_LAST if the session has later turns, SESSION_BUSY.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: 'CHAT' } } : { scope: 'CHAT' },
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
+    resolve: async (_root, { id, botId }, context) => {
+      await findFollowed(id, botId ?? undefined, context);
+      await context.cancel.cancel(id);
+      await context.deleteLastTurn(id, context.signal);
+      return true;
     },
   }),
 );

@@ -1,7 +1,8 @@
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { notFound, readErrorCode } from '../errors/errors.ts';
-import { Prisma } from '../generated/prisma/client.ts';
+import { Prisma, type Run } from '../generated/prisma/client.ts';
+import { entranceOf } from '../runs/record/entrance.ts';
 import { MAX_MODEL_NAME, readModelName } from '../runs/record/model-name.ts';
 import { readSpans } from '../runs/record/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
@@ -11,11 +12,17 @@ import { ErrorCodeEnum } from './error-code.ts';
 import { longColumns, NULLABLE_TEXT, TEXT } from './long-columns.ts';
 import { loadProgress } from './run-progress.ts';
 import { demandIn } from './selection.ts';
-import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
+import {
+  ChannelEnum,
+  EntranceEnum,
+  EnvironmentEnum,
+  RunKindEnum,
+  RunStatusEnum,
+} from './shared.ts';
 import { Trace } from './trace.ts';
 import { visibleNode } from './visible-node.ts';
 
-const RunError = builder.simpleObject('RunError', {
+export const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
   fields: (t) => ({
     code: t.field({ type: ErrorCodeEnum, description: 'Error code.' }),
@@ -29,6 +36,16 @@ const RunError = builder.simpleObject('RunError', {
   }),
 });
 
+/** Selects and resolves the error that a run stores. */
+export const STORED_ERROR = {
+  select: { errorCode: true, errorMessage: true, errorDetail: true },
+  resolve: ({ errorCode, errorMessage, errorDetail: detail }: StoredError) =>
+    errorCode === null
+      ? null
+      : { code: readErrorCode(errorCode), message: errorMessage ?? '', detail },
+} as const;
+type StoredError = Pick<Run, 'errorCode' | 'errorMessage' | 'errorDetail'>;
+
 const NO_TRACE_ID = '0'.repeat(32);
 
 /** Guards the contents of a run on every path through the schema that reaches it. */
@@ -40,6 +57,7 @@ export const RUN_TEXTS = longColumns('Run', Prisma.sql`runs`, {
   context: 'context',
   input: 'input',
   response: 'response',
+  replyText: 'response',
   output: 'output',
   metadata: 'metadata',
   trace: 'spans',
@@ -83,6 +101,14 @@ builder.prismaNode('Run', {
       type: ChannelEnum,
       description: 'Channel through which the run was requested.',
     }),
+    entrance: t.field({
+      type: EntranceEnum,
+      nullable: true,
+      description:
+        'Interface through which the client requested the run. A run after a decision on a tool call has the entrance of the run that asked. Null for runs of the channel API from before the entrance was stored.',
+      select: { entrance: true, channel: true },
+      resolve: entranceOf,
+    }),
     user: t.exposeString('sessionId', {
       nullable: true,
       description: 'The end user, identified by the session ID.',
@@ -124,11 +150,7 @@ builder.prismaNode('Run', {
       nullable: true,
       description: `Why the run failed. Null unless the status is FAILED. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
-      select: { errorCode: true, errorMessage: true, errorDetail: true },
-      resolve: ({ errorCode, errorMessage, errorDetail: detail }) =>
-        errorCode === null
-          ? null
-          : { code: readErrorCode(errorCode), message: errorMessage ?? '', detail },
+      ...STORED_ERROR,
     }),
     model: t.string({
       nullable: true,

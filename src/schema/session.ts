@@ -1,4 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import type { GraphQLResolveInfo } from 'graphql';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { invalidInput } from '../errors/errors.ts';
@@ -26,17 +27,29 @@ const loadSessions = connectionLoader({
   read: ({ prisma }, query) => prisma.session.findMany(query),
 });
 
-type Question = { sessionId: string; environment: Environment; query: object };
+type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
 
-/** Loads the session of a bot with a session id. */
-const loadSession = batchLoader(
-  async (botIds, { sessionId, environment, query }: Question, { prisma }) => {
-    const where = { botId: { in: botIds }, sessionId, environment };
-    const sessions = await prisma.session.findMany({ ...query, where });
-    const byId = new Map(sessions.map((session) => [session.botId, session]));
-    return (id) => byId.get(id) ?? null;
-  },
-);
+const keyOf = ({ botId, sessionId, environment }: SessionName) =>
+  JSON.stringify([botId, environment, sessionId]);
+
+const loadByKey = batchLoader(async (keys, query: object, { prisma }) => {
+  const names: [string, Environment, string][] = keys.map((key) => JSON.parse(key));
+  const ofBots = Map.groupBy(names, ([botId, environment]) => JSON.stringify([botId, environment]));
+  const OR = [...ofBots.values()].flatMap((group) =>
+    group.slice(0, 1).map(([botId, environment]) => ({
+      botId,
+      environment,
+      sessionId: { in: group.map(([, , sessionId]) => sessionId) },
+    })),
+  );
+  const sessions = await prisma.session.findMany({ ...query, where: { OR } });
+  const byKey = new Map(sessions.map((session) => [keyOf(session), session]));
+  return (key) => byKey.get(key) ?? null;
+});
+
+/** Loads a session by its name. */
+export const loadSession = (name: SessionName, context: Context, info: GraphQLResolveInfo) =>
+  loadByKey(keyOf(name), queryFromInfo({ context, info }), context, info);
 
 const visibleSession = visibleNode((ids, { prisma, caller }) =>
   prisma.session.findMany({
@@ -57,8 +70,6 @@ function namedIn({ id, environment }: SessionArguments, context: Context) {
   if (sessionId === undefined) throw invalidInput([{ path: 'id', message: 'is required' }]);
   return { sessionId, environment: environment ?? own?.environment ?? DEFAULT_ENVIRONMENT };
 }
-
-type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
 
 /** A session token lacks the scope RUNS, but may read the messages of its own session. */
 const mayReadMessages = (session: SessionName, context: Context) =>
@@ -84,7 +95,7 @@ export const SessionNode = builder.prismaNode('Session', {
       {
         type: MessageObject,
         description:
-          'Messages, oldest first. Requires the scope RUNS or a session token of this session; a session token sees no tool messages.',
+          'Messages, oldest first. Requires the scope RUNS or a session token of this session; a session token sees no messages of tools and of the server.',
         authScopes: (session, _args, context) => mayReadMessages(session, context),
         resolve: ({ id }, args, context, info) => loadMessages(id, args, context, info),
       },
@@ -146,9 +157,7 @@ builder.prismaObjectFields('Bot', (t) => ({
           'Environment of the bot. Defaults to the environment of the session token, or to PRODUCTION with an API key.',
       }),
     },
-    resolve: ({ id: botId }, args, context, info) => {
-      const question = { ...namedIn(args, context), query: queryFromInfo({ context, info }) };
-      return loadSession(botId, question, context, info);
-    },
+    resolve: ({ id: botId }, args, context, info) =>
+      loadSession({ botId, ...namedIn(args, context) }, context, info),
   }),
 }));

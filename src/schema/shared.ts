@@ -1,7 +1,8 @@
 import type { DeploymentDiagnostic } from '../deployments/diagnostics.ts';
 import { CHANNELS } from '../vocabulary/channels.ts';
+import { ENTRANCES } from '../vocabulary/entrances.ts';
 import { ENVIRONMENTS } from '../vocabulary/environments.ts';
-import { RUN_KINDS, RUN_STATUSES } from '../vocabulary/runs.ts';
+import { RUN_KINDS, RUN_STATUSES, RUN_TRIGGERS } from '../vocabulary/runs.ts';
 import { builder } from './builder.ts';
 
 export const EnvironmentEnum = builder.enumType('Environment', {
@@ -14,6 +15,11 @@ export const ChannelEnum = builder.enumType('Channel', {
   values: CHANNELS,
 });
 
+export const EntranceEnum = builder.enumType('Entrance', {
+  description: 'Interface through which a client requests runs.',
+  values: ENTRANCES,
+});
+
 export const DeploymentStatusEnum = builder.enumType('DeploymentStatus', {
   description: 'Status of a deployment.',
   values: {
@@ -23,6 +29,11 @@ export const DeploymentStatusEnum = builder.enumType('DeploymentStatus', {
       description: 'The deployment failed and changed nothing. Its diagnostics explain why.',
     },
   } as const,
+});
+
+export const RunTriggerEnum = builder.enumType('RunTrigger', {
+  description: 'What began a run.',
+  values: RUN_TRIGGERS,
 });
 
 export const RunStatusEnum = builder.enumType('RunStatus', {

@@ -14,7 +14,7 @@ import { spendEntries } from './selection.ts';
 const tokensOf = ({ tokens }: Consumption) => Math.min(tokens, MAX_INT);
 const REQUESTS = 'Number of chats and prompts since the start of the UTC month.';
 const TOKENS =
-  'Sum of prompt and completion tokens since the start of the UTC month, capped at 2,147,483,647.';
+  'Sum of prompt and completion tokens of runs and evaluations since the start of the UTC month, capped at 2,147,483,647.';
 
 const BotUsage = builder.objectRef<Consumption & { bot: Bot }>('BotUsage').implement({
   description: 'Usage of a bot in the current UTC month.',

@@ -19,6 +19,12 @@ export function channelSessionId(channel: SessionChannel, ...parts: [string, ...
   return PREFIXES[channel] + parts.join(':');
 }
 
+/** The first part of a session id of a channel, such as `42` of `telegram:42:7`. Undefined for the id of another channel. */
+export function chatOf(channel: SessionChannel, sessionId: string): string | undefined {
+  const prefix = PREFIXES[channel];
+  return sessionId.startsWith(prefix) ? sessionId.slice(prefix.length).split(':')[0] : undefined;
+}
+
 /** Whether a session id has the prefix of a channel. */
 export function isChannelSessionId(sessionId: string): boolean {
   return Object.values(PREFIXES).some((prefix) => sessionId.startsWith(prefix));

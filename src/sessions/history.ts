@@ -11,6 +11,8 @@ import type { Facts } from './memory.ts';
 /** A stored message of a conversation. */
 export type HistoryMessage =
   | { role: 'USER'; text: string }
+  /** A notice of the server, which begins a turn in place of a user's message. */
+  | { role: 'SYSTEM'; text: string }
   | { role: 'ASSISTANT'; text: string; toolCalls: ToolCall[] }
   | { role: 'TOOL'; text: string; toolCallId: string };
 
@@ -33,6 +35,19 @@ const toolCalls = z.array(
   }),
 );
 
+const requestHistory = z.array(
+  z.discriminatedUnion('role', [
+    z.object({ role: z.literal('USER'), text: z.string() }),
+    z.object({ role: z.literal('ASSISTANT'), text: z.string(), toolCalls }),
+    z.object({ role: z.literal('TOOL'), text: z.string(), toolCallId: z.string() }),
+  ]),
+);
+
+/** Reads the messages that a stored run's request sent before its own; `undefined` if it sent none. */
+export function readRequestHistory(stored: unknown): HistoryMessage[] | undefined {
+  return stored === null ? undefined : requestHistory.parse(stored);
+}
+
 /** Identifies a conversation. A session id is unique only within its bot and environment. */
 export type SessionRef = { botId: string; environment: Environment; sessionId: string };
 
@@ -49,7 +64,7 @@ export type TurnEnd = { session: SessionState; messages: HistoryMessage[] | unde
 
 /** The history and memory that a turn starts with. */
 export type Recollection = {
-  /** Oldest first. Starts at a user's message, so a turn that the limit cuts is left out. */
+  /** Oldest first. Starts at the beginning of a turn, so a turn that the limit cuts is left out. */
   messages: HistoryMessage[];
   facts: Facts;
 };
@@ -128,6 +143,7 @@ function readMessage({
 }: Pick<Message, 'role' | 'text' | 'toolCalls' | 'toolCallId'>): HistoryMessage {
   switch (role) {
     case 'USER':
+    case 'SYSTEM':
       return { role, text };
     case 'ASSISTANT':
       return { role, text, toolCalls: toolCalls.parse(calls ?? []) };
@@ -136,7 +152,7 @@ function readMessage({
   }
 }
 
-/** The latest messages that fit in `maxBytes`, starting at a user's message. */
+/** The latest messages that fit in `maxBytes`, starting at the beginning of a turn. */
 export function latestThatFit(messages: HistoryMessage[], maxBytes: number): HistoryMessage[] {
   let left = maxBytes;
   const last = messages.findLastIndex((message) => {
@@ -155,8 +171,8 @@ function byteLengthOf(message: HistoryMessage): number {
   );
 }
 
-/** Drops messages before the first user's message: a model rejects a tool result without its call. */
+/** Drops messages before the first that begins a turn: a model rejects a tool result without its call. */
 function fromAUserOn(messages: HistoryMessage[]): HistoryMessage[] {
-  const first = messages.findIndex(({ role }) => role === 'USER');
+  const first = messages.findIndex(({ role }) => role === 'USER' || role === 'SYSTEM');
   return first < 0 ? [] : messages.slice(first);
 }

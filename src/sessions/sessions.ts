@@ -100,11 +100,13 @@ export function createSessions({
         DELETE FROM feedback WHERE run_id IN (SELECT id FROM batch)
       ), unprompted AS (
         DELETE FROM run_prompts WHERE run_id IN (SELECT id FROM batch)
+      ), uncalled AS (
+        DELETE FROM tool_calls WHERE run_id IN (SELECT id FROM batch)
       ), unstored AS (
         DELETE FROM run_progress WHERE run_id IN (SELECT id FROM batch)
       ), forgotten AS (
         UPDATE runs SET session_id = NULL, input = '', response = NULL, output = NULL, events = NULL,
-          event_times = NULL, context = NULL, metadata = NULL, spans = ${WITHOUT_CONVERSATION}
+          event_times = NULL, context = NULL, history = NULL, metadata = NULL, spans = ${WITHOUT_CONVERSATION}
         WHERE id IN (SELECT id FROM batch)
       )
       SELECT max(id) AS last FROM batch`;

@@ -9,7 +9,7 @@ import { createAuthenticateRequest } from '../transport/authenticate-request.ts'
 import { createBodyMemory } from '../transport/body-memory.ts';
 import { serveChatPages } from '../transport/chat/page.ts';
 import { serveVisits } from '../transport/chat/session.ts';
-import { serveConsole } from '../transport/console/serve.ts';
+import { createConsolePage, serveConsole } from '../transport/console/serve.ts';
 import { serveSession } from '../transport/console/session.ts';
 import { createContextOf } from '../transport/context-of.ts';
 import { createEngine } from '../transport/engine.ts';
@@ -24,11 +24,15 @@ import { serveWebSocket } from '../transport/graphql/websocket.ts';
 import { serveGraphQL } from '../transport/graphql/yoga.ts';
 import { serveHealth } from '../transport/health.ts';
 import { createHttp, type HttpOptions } from '../transport/http.ts';
+import { serveMcp } from '../transport/mcp/serve.ts';
 import { countResponses, createMetricsServer, serveMetrics } from '../transport/metrics/serve.ts';
+import { openaiRoutes } from '../transport/openai/routes.ts';
 import { createLimiter } from '../transport/rate-limit.ts';
 import { createStreamLimit } from '../transport/reading.ts';
 import { serveReference } from '../transport/rest/reference/serve.ts';
 import { serveRest } from '../transport/rest/rest.ts';
+import { restRoutes } from '../transport/rest/routes.ts';
+import { routes } from '../transport/routes.ts';
 import { closeEvenly, createOpenStreams } from '../transport/stream-drain.ts';
 import { serveTelegramWebhook } from '../transport/telegram-webhook.ts';
 import type { DomainOptions } from './composed-domains.ts';
@@ -103,7 +107,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const authenticateRequest = createAuthenticateRequest({ authenticate });
   const limiter = createLimiter({ authenticate, limits, observer });
   const bodyMemory = createBodyMemory();
-  const { app: http, responses, connections } = createHttp(options, { limiter, bodyMemory });
+  const sendPage = createConsolePage();
+  const shared = { limiter, bodyMemory, sendPage };
+  const { app: http, responses, connections } = createHttp(options, shared);
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });
@@ -118,36 +124,42 @@ export async function createApp(options: AppOptions): Promise<App> {
   const acquireStream = createStreamLimit();
   const streams = createOpenStreams();
   const engine = await createEngine(http, schema);
-  await http.register(serveRest, {
-    prefix: '/v1',
-    engine,
-    contextOf,
-    authenticate,
-    responses,
-    acquireStream,
-  });
-  await http.register(serveReference, { limiter, publicUrl });
-  await http.register(serveConsole, { limiter });
+  const rest = { prefix: '/v1', engine, authenticate, responses, acquireStream, limiter };
+  await http.register(serveRest, { ...rest, routes: restRoutes, contextOf: contextOf('REST') });
+  await http.register(serveRest, { ...rest, routes: openaiRoutes, contextOf: contextOf('OPENAI') });
+  await http.register(serveReference, { routes, limiter, publicUrl });
+  await http.register(serveConsole, { limiter, sendPage });
   await http.register(serveChatPages, { findVisited, chatPages, limiter });
   await http.register(serveVisits, { findVisited, visits, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
   await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limits, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
+  await http.register(serveMcp, {
+    prefix: '/mcp',
+    engine,
+    contextOf: contextOf('MCP'),
+    authenticate,
+    limiter,
+    connections,
+    responses,
+    acquireStream,
+    origins,
+  });
   const graphql = {
     schema,
+    contextOf: contextOf('GRAPHQL'),
     maskError,
     origins,
     documents,
     admit: createAdmission({ schema, documents }),
     subscribe: createSubscribe(acquireStream),
   };
-  await http.register(serveGraphQL, { prefix: '/graphql', ...graphql, contextOf, limiter });
+  await http.register(serveGraphQL, { prefix: '/graphql', ...graphql, limiter });
   await http.register(serveGraphiQLFiles, { limiter });
   await http.register(serveEventStream, {
     prefix: '/graphql/stream',
     ...graphql,
-    contextOf,
     authenticateRequest,
     keys,
     connections,

@@ -44,6 +44,12 @@ export type DomainOptions = {
   retentionDays?: number | undefined;
   /** Days that the prompts of runs are stored; 0: not at all. 30 by default. */
   promptDays?: number | undefined;
+  /** Days that the texts of tool calls are stored; 0: not at all. 30 by default. */
+  toolCallDays?: number | undefined;
+  /** Days that evaluations are kept. 90 by default. */
+  evaluationDays?: number | undefined;
+  /** The model of the operator's server that judges replies. By default, the model of the definition. */
+  judgeModel?: string | undefined;
   /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
   clock?: () => number;
   log: Log;

@@ -69,6 +69,12 @@ export type Config = {
   retentionDays: number | undefined;
   /** Days that the prompts of runs are stored; 0: not at all; none: the default. */
   promptDays: number | undefined;
+  /** Days that the texts of tool calls are stored; 0: not at all; none: the default. */
+  toolCallDays: number | undefined;
+  /** Days that evaluations are kept; none: the default. */
+  evaluationDays: number | undefined;
+  /** The model of the operator's server that judges replies; none: the model of the definition. */
+  judgeModel: string | undefined;
   logLevel: LogLevel;
 };
 
@@ -176,6 +182,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     drainDelaySeconds: all.PARLEY_DRAIN_DELAY_SECONDS,
     retentionDays: all.PARLEY_RETENTION_DAYS,
     promptDays: all.PARLEY_PROMPT_DAYS,
+    toolCallDays: all.PARLEY_TOOL_CALL_DAYS,
+    evaluationDays: all.PARLEY_EVALUATION_DAYS,
+    judgeModel: all.PARLEY_JUDGE_MODEL || undefined,
     logLevel: all.LOG_LEVEL,
   };
 }

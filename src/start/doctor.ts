@@ -91,7 +91,7 @@ async function checkDatabase({ databaseUrl, dataDirectory }: Config): Promise<Re
     if (refused) return failed(`${place} cannot be used`, refused);
     return failed(
       `${place} cannot be used: ${reasonOf(error)}`,
-      'Start PostgreSQL, create the database, and check DATABASE_URL.',
+      'Start PostgreSQL, create the database, or set DATABASE_URL to another one.',
     );
   }
 }
@@ -137,12 +137,13 @@ async function checkRedis({ redisUrl, redisPlace, databaseUrl }: Config): Promis
     const why = isOwn ? error.message : reasonOf((error as Error).cause ?? error);
     return failed(
       `${place} cannot be used: ${why}`,
-      'Start Redis, and check REDIS_URL with its password.',
+      'Start Redis, or set REDIS_URL to another server, with its password.',
     );
   }
   const { problem, warnings } = redis.state();
   await redis.close();
-  const advice = 'The section Redis of docs/operations.md lists what Parley needs.';
+  const advice =
+    'Change the server that REDIS_URL names, or name another one. The section Redis of docs/operations.md lists what Parley needs.';
   if (problem) return failed(`${place}: ${problem}`, advice);
   const [first] = warnings;
   return first ? warning(`${place}: ${first}`, advice) : ok(`answers at ${place}`);
@@ -178,7 +179,8 @@ async function checkClock({ databaseUrl }: Config): Promise<Result> {
   if (databaseUrl === undefined) return ok('there is no other clock to compare with');
   const query = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint';
   const time = await askPostgres(databaseUrl, query).catch(() => undefined);
-  if (time === undefined) return warning('cannot be compared', 'Correct the database first.');
+  if (time === undefined)
+    return warning('cannot be compared', 'Correct DATABASE_URL or its server first.');
   const difference = Math.abs(Number(time) - Date.now());
   if (difference <= MAX_CLOCK_DIFFERENCE_MS) return ok('agrees with the database');
   return failed(
@@ -199,7 +201,10 @@ async function checkDataDirectory({ dataDirectory, databaseUrl }: Config): Promi
   if (!found.isDirectory())
     return failed(`${dataDirectory} is no directory`, 'Set PARLEY_DATA_DIR to a directory.');
   if (!(await canWrite(dataDirectory)))
-    return failed(`${dataDirectory} is not writable`, 'Let this user write to it.');
+    return failed(
+      `${dataDirectory} is not writable`,
+      'Let this user write to it, or set PARLEY_DATA_DIR to another directory.',
+    );
   const user = process.getuid?.();
   if (user !== undefined && found.uid !== user)
     return failed(

@@ -1,8 +1,9 @@
 import { createAccountsDomain } from '../accounts/compose.ts';
+import { createBotTools } from '../agent/bot-tools.ts';
 import { createAgentDomain } from '../agent/compose.ts';
 import { createModelTests } from '../agent/model-tests.ts';
 import { createSentPrompts } from '../agent/sent-prompt.ts';
-import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
+import { createApprovalsDomain } from '../approvals/compose.ts';
 import { createBots } from '../bots/bots.ts';
 import { createChannelConnections, createChannelsDomain } from '../channels/compose.ts';
 import { createChatPages } from '../channels/web/chat-pages.ts';
@@ -13,25 +14,15 @@ import { createServerState } from '../coordination/server-state.ts';
 import { createOwner } from '../coordination/worker-lease.ts';
 import { createActiveDeployments } from '../deployments/active.ts';
 import { createDeploymentsDomain } from '../deployments/compose.ts';
+import { createDeployedBots } from '../deployments/deployed-bots.ts';
+import { createEvaluationsDomain } from '../evaluations/compose.ts';
 import { createExecutionDomain } from '../execution/compose.ts';
-import type { Log } from '../observability/log.ts';
 import { type Observer, UNOBSERVED } from '../observability/observer.ts';
 import { createRunsDomain } from '../runs/compose.ts';
 import { createActiveRuns } from '../runs/life/active-runs.ts';
 import { createSessionsDomain } from '../sessions/compose.ts';
+import { startAnalysis } from './analysis.ts';
 import type { ComposedDomains, DomainOptions } from './composed-domains.ts';
-
-/** How often the tables of the embedded database are checked for growth. */
-const ANALYZE_EVERY_MS = 60_000;
-
-function startAnalysis(analyze: () => Promise<void>, log: Log): PeriodicTask {
-  return startPeriodic(analyze, {
-    everyMs: ANALYZE_EVERY_MS,
-    isImmediate: true,
-    log,
-    what: 'Analysis of the embedded database',
-  });
-}
 
 /**
  * Composes the domains from an open database and a model. The caller drains them before the lifetime ends.
@@ -53,6 +44,9 @@ export async function createDomains(
     resourceAttributes,
     retentionDays,
     promptDays,
+    toolCallDays,
+    evaluationDays,
+    judgeModel,
     clock,
     log,
     lifetime,
@@ -84,16 +78,14 @@ export async function createDomains(
   const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
+  const shared = { prisma, owner, pubsub, log, lifetime };
   const isShared = database.name === 'PostgreSQL' && !redis;
   const others = isShared ? createOtherProcesses({ sql, owner, log }) : undefined;
   if (others) lifetime.onStart(others.start);
   if (analyze) lifetime.onStart(() => startAnalysis(analyze, log));
-  const { sessions, history, memory, turns } = createSessionsDomain({
-    prisma,
+  const { sessions, history, memory, turns, deleteLastTurn } = createSessionsDomain({
+    ...shared,
     sql,
-    owner,
-    pubsub,
-    log,
   });
   const {
     runs,
@@ -109,22 +101,20 @@ export async function createDomains(
     cancel,
     tracing,
   } = await createRunsDomain({
-    prisma,
+    ...shared,
     sql,
     search,
-    owner,
     activeRuns,
-    pubsub,
     otlpEndpoint,
     resourceAttributes,
     retentionDays,
     promptDays,
+    toolCallDays,
+    evaluationDays,
     clock,
     observer,
-    log,
-    lifetime,
   });
-  const { agent, models, probeTools } = createAgentDomain({
+  const { agent, models, approvedCalls, probeTools, scriptedAgent } = createAgentDomain({
     history,
     memory,
     model,
@@ -135,16 +125,13 @@ export async function createDomains(
   });
   const activeDeployments = createActiveDeployments({ prisma, cipher });
   const connections = createChannelConnections({
-    prisma,
-    pubsub,
+    ...shared,
     activeDeployments,
     publicUrl,
     telegram,
-    log,
-    lifetime,
   });
-  const { connector } = connections;
-  const { deploy, deployChecks, deploymentChanges, drafts } = createDeploymentsDomain({
+  const { connector, deliverOutcome } = connections;
+  const { deploy, deployChecks, deploymentChanges, drafts, settleGate } = createDeploymentsDomain({
     prisma,
     pubsub,
     versions,
@@ -154,9 +141,8 @@ export async function createDomains(
     allowedHosts,
   });
   const execution = createExecutionDomain({
-    prisma,
-    owner,
-    pubsub,
+    ...shared,
+    sql,
     activeDeployments,
     drafts,
     agent,
@@ -168,11 +154,33 @@ export async function createDomains(
     replay,
     tracing,
     promptDays,
+    toolCallDays,
     observer,
-    log,
-    lifetime,
   });
   const { startChat, startExecute } = execution;
+  const { approvals } = createApprovalsDomain({
+    ...shared,
+    activeDeployments,
+    approvedCalls,
+    startChat,
+    startExecute,
+    deliverOutcome,
+    runChanges,
+    toolCallDays,
+  });
+  const { evaluations } = createEvaluationsDomain({
+    ...shared,
+    drafts,
+    settleGate,
+    deploymentChanges,
+    judgeModel,
+    cipher,
+    models,
+    scriptedAgent,
+    limits,
+    runList,
+    allowedHosts,
+  });
   const visits = createVisits({
     sessionTokens,
     counter: createCounter(),
@@ -180,9 +188,7 @@ export async function createDomains(
     now: clock,
   });
   const { telegramWebhook, stopTaking } = createChannelsDomain({
-    prisma,
-    owner,
-    pubsub,
+    ...shared,
     limits,
     lookUps,
     activeDeployments,
@@ -190,8 +196,8 @@ export async function createDomains(
     sessions,
     cancel,
     startChat,
-    log,
-    lifetime,
+    approvals,
+    secretKeys,
   });
   return {
     domains: {
@@ -204,7 +210,9 @@ export async function createDomains(
       deploy,
       deployChecks,
       deploymentChanges,
+      deployedBots: createDeployedBots({ prisma }),
       sessions,
+      deleteLastTurn,
       startChat,
       startExecute,
       runList,
@@ -217,7 +225,10 @@ export async function createDomains(
       runChanges,
       replay,
       cancel,
+      approvals,
+      evaluations,
       chatPages: createChatPages({ prisma, activeDeployments, publicUrl }),
+      botTools: createBotTools({ prisma, activeDeployments }),
       visits,
       server: createServerState({ database, redis, model, allowedOrigins }),
     },

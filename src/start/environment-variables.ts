@@ -79,16 +79,24 @@ const visibleText = z.string().regex(/^[!-~]{1,256}$/, 'must be 1 to 256 visible
 const OTHER_HEADER =
   /^(accept|connection|content|cookie|date|expect|host|keep-alive|openai-|te$|trailer|transfer|upgrade|user-agent|via|x-stainless-)/i;
 
+/** A whole number of days. */
+const daysFrom = (min: number) => {
+  const message = `must be a whole number of days, ${min} to 36500`;
+  // A check that does not abort: the object's own checks run too.
+  return z.coerce
+    .number(message)
+    .refine((days) => Number.isInteger(days) && days >= min && days <= 36_500, message)
+    .optional();
+};
+
 /** A whole number of seconds. */
 const seconds = (max: number) => {
   const message = `must be a whole number of seconds, 0 to ${max}`;
   return z.coerce.number(message).int(message).min(0, message).max(max, message);
 };
 
-const NO_DAYS = 'must be a whole number of days, 1 to 36500';
 const NO_SECONDS = 'must be a whole number of seconds, 0 to 3600';
 const NO_POOL_SIZE = 'must be a whole number of connections, 2 to 200';
-const NO_PROMPT_DAYS = 'must be a whole number of days, 0 to 36500';
 
 /**
  * The settings that hold a secret. Each one may also come from a file, whose path the variable with `_FILE` at its end
@@ -156,14 +164,11 @@ export const environmentVariables = z
     PARLEY_ALLOWED_HOSTS: list.pipe(
       z.array(z.string().refine(isHostAndPort, 'must be host:port entries')),
     ),
-    PARLEY_RETENTION_DAYS: z.coerce
-      .number(NO_DAYS)
-      .refine((days) => Number.isInteger(days) && days >= 1 && days <= 36_500, NO_DAYS)
-      .optional(),
-    PARLEY_PROMPT_DAYS: z.coerce
-      .number(NO_PROMPT_DAYS)
-      .refine((days) => Number.isInteger(days) && days >= 0 && days <= 36_500, NO_PROMPT_DAYS)
-      .optional(),
+    PARLEY_RETENTION_DAYS: daysFrom(1),
+    PARLEY_PROMPT_DAYS: daysFrom(0),
+    PARLEY_TOOL_CALL_DAYS: daysFrom(0),
+    PARLEY_EVALUATION_DAYS: daysFrom(1),
+    PARLEY_JUDGE_MODEL: z.string().optional(),
     PARLEY_DRAIN_SECONDS: seconds(3_600).default(25),
     PARLEY_DRAIN_DELAY_SECONDS: seconds(300).default(0),
     PARLEY_METRICS_TOKEN: z

@@ -25,6 +25,7 @@ import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { seedWithKey } from './first-key.ts';
 import { greeting } from './greeting.ts';
 import { createStartupWait } from './startup-wait.ts';
+import { TERMINAL_LOG } from './terminal-log.ts';
 
 /** How long the end of a drain and the closing of everything may take. */
 const CLOSE_LIMIT_MS = 10_000;
@@ -78,6 +79,9 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     resourceAttributes: config.resourceAttributes,
     retentionDays: config.retentionDays,
     promptDays: config.promptDays,
+    toolCallDays: config.toolCallDays,
+    evaluationDays: config.evaluationDays,
+    judgeModel: config.judgeModel,
     metrics: config.metrics && {
       token: config.metrics.token,
       server: config.metrics.port !== undefined,
@@ -163,9 +167,7 @@ function loggerOf({ logLevel }: Config) {
     level: logLevel,
     redact: ['*.authorization', '*.headers', '*.apiKey', '*.secret'],
     ...ERROR_LOGGING,
-    ...(process.stdout.isTTY && {
-      transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } },
-    }),
+    ...(process.stdout.isTTY && { transport: TERMINAL_LOG }),
   };
 }
 

@@ -34,6 +34,13 @@ export type ListEntry = {
   bytes: number;
 };
 
+/** What a search found of a list. */
+export type Found = {
+  rows: ListEntry[];
+  /** The position at which the search stopped, if rows may follow and the page is not full. The next page begins there. */
+  reached?: Place | undefined;
+};
+
 /** The order of a list. */
 export type Order = {
   direction: Direction;
@@ -107,15 +114,18 @@ export function readPageArguments(
 /**
  * Makes the page of one list from the rows that its query found.
  *
+ * @param found with the position that a search has reached: the page ends there if it shows all rows.
  * @param size the entries to show, which may be fewer than requested.
  */
 export function cutPage(
   { backward, hasAfter, hasBefore }: PageRequest,
-  rows: ListEntry[],
+  { rows, reached }: Found,
   size = rows.length,
 ): Page<ListEntry> {
   const shown = rows.slice(0, size);
-  const hasMore = rows.length > shown.length;
+  const isCut = rows.length > shown.length;
+  const end = isCut || !reached ? undefined : writeCursor(reached);
+  const hasMore = isCut || reached !== undefined;
   if (backward) shown.reverse();
   const edges = shown.map((node) => ({ cursor: writeCursor(node.place), node }));
   return {
@@ -123,8 +133,8 @@ export function cutPage(
     pageInfo: {
       hasNextPage: backward ? hasBefore : hasMore,
       hasPreviousPage: backward ? hasMore : hasAfter,
-      startCursor: edges.at(0)?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      startCursor: (backward ? end : undefined) ?? edges.at(0)?.cursor ?? null,
+      endCursor: (backward ? undefined : end) ?? edges.at(-1)?.cursor ?? null,
     },
   };
 }

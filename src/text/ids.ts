@@ -13,7 +13,10 @@ export type IdPrefix =
   | 'bot'
   | 'own'
   | 'trn'
-  | 'clm';
+  | 'clm'
+  | 'tcl'
+  | 'eva'
+  | 'eca';
 
 /**
  * Generates an id: the prefix, `_`, and 26 characters that sort by creation time.

@@ -37,7 +37,7 @@ export const MAX_SCOPES = 20;
 export const MAX_ORIGINS = 50;
 
 /** Applies a length limit to strings only: arrays have a `length` too. */
-const ofText = (error: string) => ({
+export const ofText = (error: string) => ({
   error,
   when: ({ value }: { value: unknown }) => typeof value === 'string',
 });
@@ -47,7 +47,13 @@ const notLonger = (length: number) =>
 
 /** A list with a maximum number of items. The items of a longer list are not validated, to bound the work. */
 export function listOf<Item extends z.ZodType>(item: Item, most: number) {
-  return z.array(z.any()).max(most, `must not have more than ${most} items`).pipe(z.array(item));
+  const list = z.array(z.any(), expected('a list'));
+  const limit = {
+    error: `must not have more than ${most} items`,
+    // Other values may have a `length` too.
+    when: ({ value }: { value: unknown }) => Array.isArray(value),
+  };
+  return list.max(most, limit).pipe(z.array(item));
 }
 
 /** The display name of an account, a key or a bot: 1 to 200 characters. */
@@ -105,6 +111,9 @@ export const chatMessage = text.min(1, ofText('must not be empty'));
 /** The source of a bot definition. The definition language's parser validates it. */
 export const definitionSource = text;
 
+/** The name of a model: 1 to 128 characters. */
+export const modelName = text.trim().min(1, ofText('must not be empty')).max(128, notLonger(128));
+
 /** The note on a deployment: at most 1,000 characters. */
 export const deployMessage = text.max(LONGEST.deployMessage, notLonger(LONGEST.deployMessage));
 
@@ -134,7 +143,7 @@ export const pageSize = z
 /** Decodes a cursor into a number of at most 14 digits and a tie-breaker. @returns `undefined` if it is malformed. */
 export function readCursor(cursor: string): readonly [number, string] | undefined {
   const [, value, tie] =
-    /^(\d{1,14})\.([^\0]+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+    /^(\d{1,14})\.([^\0]*)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   return value === undefined || tie === undefined ? undefined : [Number(value), tie];
 }
 
@@ -151,6 +160,12 @@ export const utcDay = z.iso.date('must be a day such as 2026-11-21');
 export const feedbackNote = text.max(LONGEST.feedbackNote, notLonger(LONGEST.feedbackNote));
 
 /** The text of a search: at most 256 characters with at least one letter or digit. */
+/** A person's note on a decision. */
+export const decisionNote = text.max(LONGEST.feedbackNote, notLonger(LONGEST.feedbackNote));
+
+/** Arguments in place of a model's. */
+export const decisionArguments = jsonObjectUpTo(64);
+
 export const searchText = text
   .max(256, ofText('must not be longer than 256 characters'))
   .regex(/[\p{L}\p{N}]/u, 'must contain a letter or a digit');

@@ -33,6 +33,23 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: 'memory_entries', rows: OF_SESSIONS },
   { name: 'runs', rows: OF_BOTS, reset: { owner_id: null } },
   { name: 'run_prompts', rows: OF_RUNS },
+  { name: 'tool_calls', rows: OF_RUNS },
+  { name: 'approvals', rows: OF_BOTS, reset: { owner_id: null } },
+  {
+    name: 'approval_messages',
+    rows: `approval_id IN (SELECT id FROM approvals WHERE ${OF_BOTS})`,
+    reset: { owner_id: null },
+  },
+  // Only evaluations that have ended move: the variables of others are encrypted for the installation.
+  {
+    name: 'evaluations',
+    rows: `${OF_BOTS} AND finished_at IS NOT NULL`,
+    reset: { owner_id: null },
+  },
+  {
+    name: 'evaluation_cases',
+    rows: `evaluation_id IN (SELECT id FROM evaluations WHERE ${OF_BOTS} AND finished_at IS NOT NULL)`,
+  },
   { name: 'feedback', rows: OF_BOTS },
   { name: 'messages', rows: OF_SESSIONS },
   {
@@ -53,6 +70,9 @@ export const STAYING_TABLES: Readonly<Record<string, string>> = {
   sign_in_codes: 'they are valid for 15 minutes',
   deleted_bots: 'the ids of bots that no account has',
   run_hours: 'computed from the runs',
+  run_totals: 'computed from the runs',
+  run_total_changes: 'noted by triggers when the runs are stored',
+  run_totals_range: 'which runs the installation has counted',
   run_progress: 'what active runs have emitted; an account that moves has none',
   owners: 'the processes of the installation',
   turn_waiters: 'messages that wait in a process',

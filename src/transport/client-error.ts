@@ -6,7 +6,8 @@ import { makeId } from '../text/ids.ts';
 import type { Bodies } from './bodies.ts';
 import { ended, type OpenResponses } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';
-import { type Limiter, quotaHeaders } from './rate-limit.ts';
+import type { Limiter } from './rate-limit.ts';
+import { quotaHeaders } from './request-admission.ts';
 
 /** Time for a client to read the error response before its connection is destroyed. */
 const LINGER_MS = 1_000;

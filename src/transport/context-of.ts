@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../errors/errors.ts';
+import type { Entrance } from '../generated/prisma/client.ts';
 import type { Context, Origin } from '../schema/context.ts';
 import type { AuthenticateRequest } from './authenticate-request.ts';
 import type { Connections } from './connections.ts';
 import { clientSignal } from './http.ts';
-import { type Limiter, quotaHeaders } from './rate-limit.ts';
+import type { Limiter } from './rate-limit.ts';
+import { quotaHeaders } from './request-admission.ts';
 
 /**
  * Creates the GraphQL context of an operation received over HTTP.
@@ -17,6 +19,7 @@ export type ContextOf = (
   signal?: AbortSignal,
 ) => Promise<Context>;
 
+/** @returns a function that makes the `ContextOf` of an interface. */
 export function createContextOf({
   createContext,
   authenticateRequest,
@@ -27,25 +30,28 @@ export function createContextOf({
   authenticateRequest: AuthenticateRequest;
   limiter: Limiter;
   connections: Connections;
-}): ContextOf {
-  return async (request, reply, signal = clientSignal(reply)) => {
-    const { admission } = request;
-    const authentication = admission?.authentication ?? (await authenticateRequest(request));
-    return createContext({
-      authentication,
-      address: request.ip,
-      bot: admission?.bot,
-      signal,
-      setHeader: (name, value) => reply.header(name, value),
-      traceparent: request.headers.traceparent,
-      take: async (cost) => {
-        const quota = await limiter.take(authentication, request.ip, cost);
-        reply.headers(quotaHeaders(quota));
-        if (quota.allowed && !(authentication instanceof GatewayError)) {
-          connections.trust(request.raw.socket, authentication);
-        }
-        return quota;
-      },
-    });
-  };
+}): (entrance: Entrance) => ContextOf {
+  return (entrance) =>
+    async (request, reply, signal = clientSignal(reply)) => {
+      const { admission } = request;
+      const authentication = admission?.authentication ?? (await authenticateRequest(request));
+      return createContext({
+        authentication,
+        address: request.ip,
+        bot: admission?.bot,
+        signal,
+        setHeader: (name, value) => reply.header(name, value),
+        traceparent: request.headers.traceparent,
+        entrance,
+        userAgent: request.headers['user-agent'],
+        take: async (cost, options) => {
+          const quota = await limiter.takeOperation(authentication, request.ip, cost, options);
+          reply.headers(quotaHeaders(quota));
+          if (quota.allowed && !(authentication instanceof GatewayError)) {
+            connections.trust(request.raw.socket, authentication);
+          }
+          return quota;
+        },
+      });
+    };
 }

@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { ERRORS, GatewayError } from '../errors/errors.ts';
+import { GatewayError } from '../errors/errors.ts';
 import { toGatewayError } from '../errors/mask.ts';
 import { makeId } from '../text/ids.ts';
 import { redactSecrets } from '../text/secret-redaction.ts';
@@ -21,11 +21,13 @@ import {
   type Connections,
   timeoutsFor,
 } from './connections.ts';
-import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
-import { assertAdmitted, decorateAdmission, type Limiter } from './rate-limit.ts';
+import { errorAt } from './openai-error.ts';
+import type { Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
+import { assertAdmitted, decorateAdmission } from './request-admission.ts';
 import { loggedPath, logRequests } from './request-log.ts';
+import type { SendText } from './shared-text.ts';
 import { createSocketReads } from './socket-reads.ts';
 
 declare module 'fastify' {
@@ -63,7 +65,16 @@ export type HttpOptions = {
  */
 export function createHttp(
   { log, trustProxy, publicUrl, connectionLimits }: HttpOptions,
-  { limiter, bodyMemory }: { limiter: Limiter; bodyMemory: BodyMemory },
+  {
+    limiter,
+    bodyMemory,
+    sendPage,
+  }: {
+    limiter: Limiter;
+    bodyMemory: BodyMemory;
+    /** Answers a browser that asks for a page at an unknown address. */
+    sendPage: SendText;
+  },
 ): Http {
   const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
   const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
@@ -125,13 +136,16 @@ export function createHttp(
   const refuse = createRefuse(responses, bodies, limiter);
   app.addHook('onRequest', async (request, reply) => {
     const admission = await admit(request, reply);
-    if (request.is404) throw nothingAt(request);
+    if (request.is404 && !asksForPage(request)) throw nothingAt(request);
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
   readBodies(app, bodies, limiter);
   logRequests(app);
-  app.setNotFoundHandler((request) => {
-    throw nothingAt(request);
+  app.setNotFoundHandler(async (request, reply) => {
+    // The routes of files end here too.
+    if (!asksForPage(request)) throw nothingAt(request);
+    await limiter.admitFile(request);
+    return sendPage(request, reply);
   });
   app.setErrorHandler(answerError);
 
@@ -141,6 +155,12 @@ export function createHttp(
 /** Whether a request is for the REST interface. Its unknown paths are rate-limited too. */
 function isApi({ routeOptions, url }: FastifyRequest): boolean {
   return /^\/v1(?![^/?])/.test(routeOptions.url ?? url);
+}
+
+/** Whether a browser asks for a page. */
+function asksForPage(request: FastifyRequest): boolean {
+  const { method, headers } = request;
+  return method === 'GET' && !isApi(request) && !!headers.accept?.includes('text/html');
 }
 
 function nothingAt({ method, url }: FastifyRequest): GatewayError {
@@ -186,14 +206,12 @@ export function setRetryAfter({ code, retryAfter }: GatewayError, reply: Fastify
   else if (code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
 }
 
-function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: FastifyReply): void {
+function answerError(thrown: unknown, { id, log, url }: FastifyRequest, reply: FastifyReply): void {
   const error = fromHttp(thrown);
   logInternal(log, error);
   // The request was read completely, so the connection can carry the next one.
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
   setRetryAfter(error, reply);
-  reply
-    .code(ERRORS[error.code].status)
-    .type('application/json; charset=utf-8')
-    .send(errorBody(error, id));
+  const { status, body } = errorAt(url, error, id);
+  reply.code(status).type('application/json; charset=utf-8').send(body);
 }

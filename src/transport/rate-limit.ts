@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
 import { networkOf } from '../accounts/client-network.ts';
@@ -8,37 +8,13 @@ import { botVersionName } from '../bots/bots.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { toGatewayError } from '../errors/mask.ts';
 import { type Observer, UNOBSERVED } from '../observability/observer.ts';
-import type { BotVersion } from '../schema/context.ts';
+import type { ChargeOptions } from '../schema/context.ts';
 import { botId } from '../text/input.ts';
 import type { BodyLimits } from './arriving-body.ts';
 import { type Authenticate, senderOf } from './authenticate.ts';
 import { type BodyOwner, MAX_KEYLESS_BODY_BYTES } from './body-memory.ts';
 import { isGraphQL } from './own-page.ts';
-
-/** The caller of a counted request, and the remaining quota. */
-export type Admission = {
-  /** The caller, or the authentication error. */
-  authentication: Caller | GatewayError;
-  quota: Quota;
-  /** The bot in the path, with its version, if known. */
-  bot: BotVersion | undefined;
-};
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The result of `Limiter.admit`; `null` for a request that it did not count. */
-    admission: Admission | null;
-    /** The owner of the body in `BodyMemory`, if the route authenticates its senders itself. */
-    bodyOwner: BodyOwner | null;
-  }
-}
-
-/** Prepares a server for `Limiter.admit`. */
-export function decorateAdmission(app: FastifyInstance): void {
-  app.decorateRequest('admission', null);
-  app.decorateRequest('sender', null);
-  app.decorateRequest('bodyOwner', null);
-}
+import { type Admission, quotaHeaders } from './request-admission.ts';
 
 /** The remaining quota, and the caller read again if its account has changed since it was cached. */
 export type Count = Quota & { renewed?: Caller | GatewayError };
@@ -60,11 +36,23 @@ export type Limiter = {
     /** The bot whose version to return in the same round trip. */
     botId?: string,
   ): Promise<Count>;
+  /** Counts an operation as `take`, or a read of the console against its session. */
+  takeOperation(
+    authentication: Caller | GatewayError,
+    address: string | undefined,
+    cost: number,
+    options?: ChargeOptions,
+  ): Promise<Count>;
   /**
    * Authenticates and counts a request, and sets the rate-limit headers of its response. The request keeps the result.
    * It does not reject.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
+  /**
+   * Reads the version of a bot that the body of an admitted request names, so that its data may come from the cache.
+   * Counts nothing.
+   */
+  readBotVersion(request: FastifyRequest, botId: string): Promise<void>;
   /**
    * Counts a request for a static file, which needs no key, against its address.
    *
@@ -145,6 +133,17 @@ export function createLimiter({
   return {
     take,
 
+    async takeOperation(authentication, address, cost, { isConsoleRead = false } = {}) {
+      const session =
+        'consoleSession' in authentication ? authentication.consoleSession : undefined;
+      if (!isConsoleRead || !session) return take(authentication, address, cost);
+      const quota = await limits.takeForConsole(session.hash, cost);
+      // The response tells the quota of the account.
+      if (quota.allowed) return take(authentication, address, 0);
+      observer.rateLimited();
+      return quota;
+    },
+
     async admit(request, reply) {
       // Read the address before the first `await`: it is lost when the client disconnects, and the request still counts.
       const { ip } = request;
@@ -158,6 +157,12 @@ export function createLimiter({
       request.admission = admission;
       reply.headers(quotaHeaders(quota));
       return admission;
+    },
+
+    async readBotVersion({ ip, admission }, id) {
+      if (!admission || !botId.safeParse(id).success) return;
+      const { version } = await take(admission.authentication, ip, 0, id);
+      if (version !== undefined) admission.bot = { id, version };
     },
 
     async admitFile({ ip }) {
@@ -214,25 +219,3 @@ function tokenRefused(): GatewayError {
 
 /** The parameters of a path with a bot's id. */
 const pathOf = z.object({ id: botId });
-
-/**
- * Rejects a request that exceeds its limit or lacks a valid key. The limit comes first, so that an attacker who guesses
- * keys learns only the limit.
- *
- * @param keyless whether the route needs no key.
- * @throws GatewayError
- */
-export function assertAdmitted({ authentication, quota }: Admission, keyless = false): void {
-  if (!quota.allowed) throw rateLimitExceeded(quota);
-  if (!keyless && authentication instanceof GatewayError) throw authentication;
-}
-
-/** The rate-limit headers of a response. Source: the API document, "Limits"; RFC 9110, section 10.2.3. */
-export function quotaHeaders({ allowed, perMinute, remaining, reset, retryAfter }: Quota) {
-  return {
-    'X-RateLimit-Limit': String(perMinute),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': String(reset),
-    ...(!allowed && { 'Retry-After': String(retryAfter) }),
-  };
-}

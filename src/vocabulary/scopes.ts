@@ -14,6 +14,9 @@ export const SCOPES = {
   ADMIN: {
     description: 'Manage the bots and API keys of the account, and read its audit log.',
   },
+  APPROVE: {
+    description: 'Read tool calls that wait for approval, and approve or deny them.',
+  },
   OPERATOR: { description: 'Create, change, suspend and delete accounts.' },
 } as const;
 

@@ -28,7 +28,7 @@ describe('accounts', () => {
     expect(data.createAccount).toEqual({
       secret: expect.stringMatching(/^parley_sk_/),
       account: { id: expect.stringMatching(/^acc_/), name: 'ACME', plan: 'FREE' },
-      apiKey: { scopes: ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'], bots: null },
+      apiKey: { scopes: ['CHAT', 'DEPLOY', 'RUNS', 'APPROVE', 'ADMIN'], bots: null },
     });
     const viewer = await as(data.createAccount.secret, VIEWER);
     expect(viewer.data.viewer.account.id).toBe(data.createAccount.account.id);

@@ -97,7 +97,7 @@ describe('the audit log', () => {
     const back = await (await post(tenant, path, {})).json();
     expect(await logOf(tenant.apiKey)).toEqual([
       { action: 'ROLLBACK', keyId, botId: bot, targetId: back.deployment_id },
-      { action: 'DEPLOY', keyId, botId: bot, targetId: failed.deployment_id },
+      { action: 'DEPLOY_FAILED', keyId, botId: bot, targetId: failed.deployment_id },
       { action: 'DEPLOY', keyId, botId: bot, targetId: first.deployment_id },
     ]);
   });

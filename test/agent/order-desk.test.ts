@@ -122,7 +122,7 @@ describe('an agent with HTTP tools', () => {
       'a blocked address',
       'orders_inward',
       { port: 80 },
-      'Error: Private and local addresses cannot be called.',
+      'Error: Private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS.',
     ],
   ])('reports %s to the model', async (_what, name, input, error) => {
     const before = requests.length;

@@ -1,11 +1,16 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createToolbox } from '../../src/agent/toolbox.ts';
+import { OWN_TOOL } from '../../src/agent/tools/tool.ts';
 import { UNOBSERVED } from '../../src/observability/observer.ts';
 import { createRedactor } from '../../src/redaction/redact.ts';
 import type { Span } from '../../src/runs/trace/trace.ts';
+import { createTestLedger } from '../helpers/tools.ts';
 
 const options = {
+  approvers: [],
+  deploymentId: 'dep_1',
+  ledger: createTestLedger(),
   redactor: createRedactor({}),
   observer: UNOBSERVED,
   log: pino({ level: 'silent' }),
@@ -23,7 +28,8 @@ test('the model sees names of 1 to 64 letters, digits, _ and -, each once', () =
     name,
     description: '',
     inputSchema: { type: 'object' },
-    call: async () => '',
+    ...OWN_TOOL,
+    prepare: () => ({ send: async () => ({ text: '' }) }),
   }));
   const toolbox = createToolbox(tools, options);
   const wireNames = toolbox.tools.map(({ name }) => name);
@@ -40,13 +46,16 @@ test('a run makes at most 16 tool calls at the same time, and the others after t
     name: 'far.call',
     description: 'Waits.',
     inputSchema: { type: 'object' },
-    call: async () => {
-      active += 1;
-      most = Math.max(most, active);
-      await released.promise;
-      active -= 1;
-      return 'Done.';
-    },
+    ...OWN_TOOL,
+    prepare: () => ({
+      async send() {
+        active += 1;
+        most = Math.max(most, active);
+        await released.promise;
+        active -= 1;
+        return { text: 'Done.' };
+      },
+    }),
   };
   const toolbox = createToolbox([tool], options);
   const calls = Array.from({ length: 40 }, (_, index) => ({

@@ -13,7 +13,11 @@
  * PostgreSQL, in about 5 minutes; with `--quick` during 2,000 chats.
  *
  * `npm run bench -- --streams`: measures streamed chats of several seconds, on PostgreSQL, in about 2 minutes. `--queue`:
- * measures background runs, on PostgreSQL, in about a minute. Both with `--against PATH` measure another checkout.
+ * measures background runs, on PostgreSQL, in about a minute. `--month`: measures the statistics and lists of a bot with a
+ * million runs in a month, on PostgreSQL, in about 3 minutes. All three with `--against PATH` measure another checkout.
+ *
+ * `npm run bench -- --tools`: measures chats with one call of a tool that reads, on PostgreSQL, in about a minute; with
+ * `--against PATH` in turns with another checkout.
  *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
@@ -25,11 +29,13 @@ import { definitionLine } from './definition.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { benchMemory, type MemoryPlan } from './memory.ts';
+import { benchMonth } from './month.ts';
 import { benchQueue } from './queue.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
 import { benchStreams } from './streams.ts';
 import { prepareServers, startTarget, type Target, type TargetOptions } from './targets.ts';
+import { benchTools } from './tools.ts';
 import { benchWeb, type WebPlan } from './web.ts';
 import { MODES } from './workload.ts';
 
@@ -155,6 +161,8 @@ function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.runs) return benchLists(signal);
   const against = values.against ? pathToFileURL(`${resolve(values.against)}/`) : undefined;
   if (values.streams) return benchRoot(benchStreams, signal, against);
+  if (values.month) return benchRoot(benchMonth, signal, against);
+  if (values.tools) return benchRoot(benchTools, signal, against);
   if (values.queue) return benchRoot(benchQueue, signal, against);
   return bench(values.quick ? QUICK : FULL, signal, against);
 }
@@ -164,10 +172,12 @@ const { values } = parseArgs({
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
+    month: { type: 'boolean', default: false },
     queue: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
+    tools: { type: 'boolean', default: false },
     web: { type: 'boolean', default: false },
   },
 });

@@ -33,7 +33,7 @@ export async function measureStarts(servers: readonly Server[], rounds: number):
 
 /** The bytes of Parley's own files and of the packages that it needs in production. A file with two links counts once. */
 export async function installedBytes(signal: AbortSignal): Promise<number> {
-  const words = ['ls', '--all', '--omit=dev', '--parseable'];
+  const words = ['ls', '--all', '--omit=dev', '--omit=optional', '--parseable'];
   const { stdout } = await promisify(execFile)('npm', words, { cwd: ROOT, signal });
   const packages = stdout.split('\n').filter((path) => path.includes('node_modules'));
   const nested = (path: string) => packages.some((other) => path.startsWith(`${other}/`));

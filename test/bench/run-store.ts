@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { BOT_ID } from './targets.ts';
 
@@ -9,13 +10,28 @@ const USERS = 20_000;
 /** Different replies, of 60 words each. */
 const TEXTS = 20_000;
 
+/** The time that runs are stored for. */
+export type Days = {
+  days: number;
+  /** The time of the last run, in ISO format. */
+  end: string;
+  /** The SQL expression of the replies; 60 words by default. */
+  response?: string;
+};
+
+const YEAR: Days = { days: DAYS, end: '2026-01-01T00:00:00Z' };
+
 /**
- * Stores runs of the benchmark's bot over a year. Another bot gets a fifth of this number, with opposite values, so that
+ * Stores runs of the benchmark's bot, over a year by default. Another bot gets a fifth of this number, with opposite values, so that
  * the table's statistics fit neither bot.
  *
  * @returns the duration in seconds.
  */
-export async function storeRuns(databaseUrl: string, count: number): Promise<number> {
+export async function storeRuns(
+  databaseUrl: string,
+  count: number,
+  time: Days = YEAR,
+): Promise<number> {
   const start = performance.now();
   await query(
     databaseUrl,
@@ -31,14 +47,14 @@ export async function storeRuns(databaseUrl: string, count: number): Promise<num
     databaseUrl,
     // An index is built much faster at once than row by row.
     ...indexes.map(({ name }) => `DROP INDEX "${name}"`),
-    runsOf(BOT_ID, count, USUAL, RARE, { prefix: '0', days: DAYS }),
+    runsOf(BOT_ID, count, USUAL, RARE, { prefix: '0', ...time }),
     // The runs of a deployment belong to the same bot.
     runsOf(
       'opposite',
       count / 5,
       { ...RARE, deployment: 'opposite_7' },
       { ...USUAL, deployment: 'opposite_0' },
-      { prefix: 'x', days: DAYS },
+      { prefix: 'x', ...time },
     ),
     `SET maintenance_work_mem = '512MB'`,
     ...indexes.map(({ definition }) => definition),
@@ -64,7 +80,7 @@ export async function storeBusyRuns(databaseUrl: string, count: number): Promise
       count,
       busy,
       { ...RARE, deployment: 'busy_0' },
-      { prefix: 'y', days: BUSY_DAYS, response: `'Yes.'` },
+      { prefix: 'y', ...YEAR, days: BUSY_DAYS, response: `'Yes.'` },
     ),
     'VACUUM ANALYZE runs',
   );
@@ -128,13 +144,9 @@ const REPLIES = `
     SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text
     FROM generate_series(0, ${TEXTS - 1}) AS id, generate_series(1, 60) GROUP BY id`;
 
-/** The last days of 2025. */
-type Period = {
-  days: number;
+type Period = Days & {
   /** A character that the ids of no other bot's runs begin with. */
   prefix: string;
-  /** The SQL expression of the replies. */
-  response?: string;
 };
 
 /** Runs of a period, a few of which have rare values, chosen separately for each column. */
@@ -143,7 +155,7 @@ function runsOf(
   count: number,
   usual: Sort,
   rare: Sort,
-  { prefix, days, response = 'bench_texts.text' }: Period,
+  { prefix, days, end, response = 'bench_texts.text' }: Period,
 ): string {
   const mostly = (part: number, column: keyof Sort) =>
     `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
@@ -168,5 +180,20 @@ function runsOf(
       CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
         CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
     FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
-      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' - (${count} - n) * interval '${days} days' / ${count} AS moment) AS at`;
+      LATERAL (SELECT timestamptz '${end}' - (${count} - n) * interval '${days} days' / ${count} AS moment) AS at`;
+}
+
+/** Waits until the server has counted all runs for statistics. */
+export async function untilCounted(databaseUrl: string, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const left = `SELECT FROM run_totals_range WHERE counted_from > 'epoch'
+      OR EXISTS (SELECT FROM run_total_changes)
+      OR EXISTS (SELECT FROM runs WHERE created_at >= counted_until AND created_at < now() - interval '2 minutes')`;
+    while ((await client.query(left)).rowCount !== 0) await setTimeout(200, undefined, { signal });
+    await client.query('VACUUM ANALYZE run_totals');
+  } finally {
+    await client.end();
+  }
 }

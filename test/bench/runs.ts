@@ -1,22 +1,28 @@
-import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { percentile } from './load.ts';
 import { freshDatabase } from './postgres.ts';
 import { align } from './report.ts';
-import { BUSY_BOT_ID, BUSY_DAYS, DAYS, query, storeBusyRuns, storeRuns } from './run-store.ts';
+import {
+  BUSY_BOT_ID,
+  BUSY_DAYS,
+  DAYS,
+  query,
+  storeBusyRuns,
+  storeRuns,
+  untilCounted,
+} from './run-store.ts';
 import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
 
 /** The number of runs of the bot whose runs are listed. */
 const RUNS = 1_000_000;
 const PAGE = 50;
 const SAMPLES = 20;
-const HOUR_MS = 60 * 60 * 1_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
-type Filter = Record<string, unknown>;
+export type Filter = Record<string, unknown>;
 
 /** Every field of the filter, with values that many runs have and that few runs have. */
-const FIELDS: Record<string, Record<string, Filter>> = {
+export const FIELDS: Record<string, Record<string, Filter>> = {
   user: { many: { user: 'user-0' }, few: { user: 'user-77' } },
   status: { many: { status: ['COMPLETED'] }, few: { status: ['QUEUED'] } },
   channel: { many: { channel: ['API'] }, few: { channel: ['TELEGRAM'] } },
@@ -39,7 +45,7 @@ const NO_COMMON_RUN: [string, Filter] = [
   { minLatencyMs: 1_500, minTokens: 140 },
 ];
 
-const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
+export const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
   runs(botId: $botId, filter: $filter, first: ${PAGE}, after: $after) {
     edges { cursor node { id status kind channel environment user input response createdAt latencyMs tokensUsed } }
     pageInfo { hasNextPage endCursor }
@@ -151,15 +157,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     to,
   });
   await storeBusyRuns(databaseUrl, RUNS);
-  for (const [id, days] of [
-    [BOT_ID, DAYS],
-    [BUSY_BOT_ID, BUSY_DAYS],
-  ] as const) {
-    const { data, ms } = await run(STATS, lastDays(id, days));
-    const { runs } = data.bot.stats;
-    console.log(`The first statistics of ${runs} runs in ${days} days: ${ms.toFixed(0)} ms.`);
-    await untilStored(databaseUrl, id, new Date(to.getTime() - HOUR_MS), options.signal);
-  }
+  await untilCounted(databaseUrl, options.signal);
   for (const [name, query, id, days] of [
     ['Statistics', STATS, BOT_ID, 1],
     ['Statistics', STATS, BOT_ID, 30],
@@ -177,25 +175,6 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     }
     const [p50, p95] = [percentile(times, 0.5).toFixed(1), percentile(times, 0.95).toFixed(1)];
     console.log(`${name} of ${runs} runs in ${days} days: p50 ${p50} ms, p95 ${p95} ms.`);
-  }
-}
-
-/** Waits until the server has stored the totals of an hour of the bot. */
-async function untilStored(
-  databaseUrl: string,
-  botId: string,
-  hour: Date,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const isStored = 'SELECT 1 FROM run_hours WHERE bot_id = $1 AND hour = $2';
-    while ((await client.query(isStored, [botId, hour])).rowCount === 0)
-      await setTimeout(200, undefined, { signal });
-    await client.query('VACUUM ANALYZE run_hours');
-  } finally {
-    await client.end();
   }
 }
 

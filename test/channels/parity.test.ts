@@ -54,6 +54,9 @@ async function users() {
   return { bot, botId, first, speakers };
 }
 
+/** Telegram names no client. */
+const isOfTrace = (attribute: string) => attribute !== 'parley.client';
+
 /** The spans of the runs of a channel: their names, outcomes and attributes, without ids. */
 const tracesOf = (botId: string) => async (channel: string) => {
   const { data } = await at.tenant.graphql(
@@ -65,7 +68,7 @@ const tracesOf = (botId: string) => async (channel: string) => {
   return traces.map(({ node }) =>
     node.trace.spans.map(({ attributes, ...span }) => ({
       ...span,
-      attributes: Object.keys(attributes),
+      attributes: Object.keys(attributes).filter(isOfTrace),
     })),
   );
 };

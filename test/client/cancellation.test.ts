@@ -125,11 +125,11 @@ describe('a message that waits for its turn', () => {
   test('is never sent to the model when it is aborted', async () => {
     const first = parley.chatStream(bot, input('queue'))[Symbol.asyncIterator]();
     await first.next();
-    const calls = app.upstream.requests.length;
     const abortion = new AbortController();
+    const late = { message: 'Late', sessionId: 'queue' };
     const waiting = [
-      parley.chat(bot, input('queue'), { signal: abortion.signal }),
-      parley.chatStream(bot, input('queue'), { signal: abortion.signal }).finalReply(),
+      parley.chat(bot, late, { signal: abortion.signal }),
+      parley.chatStream(bot, late, { signal: abortion.signal }).finalReply(),
     ];
     const failures = Promise.allSettled(waiting);
     await expect.poll(() => app.waiting()).toBe(2);
@@ -139,6 +139,7 @@ describe('a message that waits for its turn', () => {
     await expect.poll(() => app.waiting()).toBe(0);
     await first.return?.();
     await statusOf('queue').toEqual(['CANCELLED']);
+    onTestFinished(() => app.upstream.script(endless));
     // A message after them is the next one that the model reads.
     app.upstream.script(({ say, end }) => {
       say('Next');
@@ -146,12 +147,9 @@ describe('a message that waits for its turn', () => {
     });
     const next = await parley.chat(bot, { message: 'Next', sessionId: 'queue' });
     expect(next.response).toBe('Next');
-    const sent = app.upstream.requests
-      .slice(calls)
-      .map(({ body }) => body.messages.at(-1)?.content);
-    // A call whose connection breaks is repeated.
-    expect(new Set(sent)).toEqual(new Set(['Next']));
-    app.upstream.script(endless);
+    const sent = app.upstream.requests.map(({ body }) => body.messages.at(-1)?.content);
+    expect(sent).toContain('Next');
+    expect(sent).not.toContain('Late');
   });
 });
 

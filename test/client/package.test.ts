@@ -40,7 +40,10 @@ describe('the package', () => {
       'package/package.json',
     ]);
     const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-    expect(Object.keys(manifest).filter((name) => /dependencies$/i.test(name))).toEqual([]);
+    expect(Object.keys(manifest).filter((name) => /dependencies$/i.test(name))).toEqual([
+      'peerDependencies',
+    ]);
+    expect(manifest.peerDependenciesMeta).toEqual({ ai: { optional: true } });
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
     expect(manifest.version).toBe(version);
   });
@@ -86,6 +89,7 @@ describe('the package', () => {
 
   test.each([
     ['everything', 6 * 1_024, "export * from './index.js';"],
+    ["the AI SDK's transport", 3 * 1_024, "export * from './ai-sdk.js';"],
     [
       'a program that only chats',
       4 * 1_024,

@@ -7,7 +7,7 @@
  * others use public model servers that play recorded answers, and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
  * if they are missing or older than their lock.
  */
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, graphqlAt } from '../hostile/tenants.ts';
@@ -40,7 +40,11 @@ const PROGRAMS = {
   'relay-runtime': 'relay',
   '@graphql-codegen/client-preset': 'graphql-codegen',
   '@modelcontextprotocol/server-everything': 'mcp',
+  '@modelcontextprotocol/conformance': 'mcp-conformance',
   '@redocly/openapi-core': 'redocly',
+  openai: 'openai',
+  ai: 'ai-sdk',
+  '@langchain/openai': 'langchain',
   '@copilotkit/aimock': 'aimock',
   '@dwmkerr/mock-llm': 'mock-llm',
 };
@@ -49,6 +53,7 @@ const CREATE_BOT = `mutation ($id: ID!, $source: String!) {
   createBot(input: { id: $id, name: "Client" }) { id }
   deploy(botId: $id, input: { source: $source }) { id }
 }`;
+const LIMIT = `mutation ($id: ID!) { updateAccount(id: $id, input: { plan: FREE }) { id } }`;
 const SOURCE =
   'agentlang 5\nagent "Clients" {\n  description "Chats"\n  prompt "You are brief."\n}\n';
 
@@ -99,6 +104,20 @@ function commandChecks(
   });
 }
 
+/** Writes the samples of the guide as programs of the bot `guide`. @returns their names. */
+async function writeGuide(url: string): Promise<string[]> {
+  const page = await readFile(join(DIRECTORY, '../../docs/entrances.md'), 'utf8');
+  const samples = [...page.matchAll(/^```ts skip\n(.*?)^```$/gms)].map(([, text = '']) =>
+    text.replaceAll('http://127.0.0.1:4000', url).replaceAll("'demo'", "'guide'"),
+  );
+  return Promise.all(
+    samples.map(async (text, index) => {
+      await writeFile(join(DIRECTORY, `generated/guide-${index + 1}.ts`), text);
+      return `guide-${index + 1}`;
+    }),
+  );
+}
+
 /** @param env the server's address and key. */
 async function generate(
   env: { PARLEY_URL: string; PARLEY_API_KEY: string },
@@ -118,15 +137,19 @@ async function test(signal: AbortSignal): Promise<void> {
   const servers = await startServers(signal, stack);
   const graphql = graphqlAt(servers.url);
   const { apiKey } = await createAccount(graphql, servers.operatorKey, 'Clients');
+  const limited = await createAccount(graphql, servers.operatorKey, 'Limited');
+  await graphql(servers.operatorKey, LIMIT, { id: limited.id });
   const env = {
     PARLEY_URL: servers.url,
     PARLEY_API_KEY: apiKey,
+    PARLEY_LIMITED_KEY: limited.apiKey,
     MCP_URL: servers.mcpUrl,
     AIMOCK_URL: servers.aimockUrl,
     MOCK_LLM_URL: servers.mockLlmUrl,
   };
 
   await generate(env, signal);
+  const guide = await writeGuide(servers.url);
   const areTyped = await check(await titleOf('typescript'), async () => {
     await run('tsc', ['--project', 'tsconfig.json'], { signal });
     return `type-checked and compiled ${Object.keys(PROGRAMS).length} programs`;
@@ -141,6 +164,9 @@ async function test(signal: AbortSignal): Promise<void> {
     });
   });
   await inParallel(jobs);
+  await graphql(apiKey, CREATE_BOT, { id: 'guide', source: SOURCE });
+  for (const name of guide)
+    await check(`sample ${name}`, () => runFile(`build/generated/${name}.js`, [], { env, signal }));
   await inParallel(commandChecks(CHECKERS, 'found no problem', { signal }));
   await check('OTLP collector', servers.stopAndReadTraces);
 }

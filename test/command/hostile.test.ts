@@ -15,6 +15,8 @@ let user: User;
 let bot: string;
 let deployments: string[];
 let run: string;
+/** A run with a tool call that waits for approval. */
+let asking: { bot: string; run: string; call: string };
 
 beforeAll(async () => {
   app = await startApp();
@@ -22,6 +24,7 @@ beforeAll(async () => {
   server = await startHostileServer(app.url);
   atTheEnd(server.close);
   user = await createUser({ PARLEY_API_KEY: tenant.apiKey, PARLEY_URL: server.origin });
+  asking = await ask();
   // A piece for each character, so that every sequence arrives in pieces.
   app.upstream.script(({ say, end }) => {
     for (const character of `Hello ${HOSTILE} there.`) say(character);
@@ -48,8 +51,37 @@ beforeAll(async () => {
   run = ((await chat.json()) as { run_id: string }).run_id;
   moveTo(user.home);
   await writeFile(join(user.home, 'good.agent'), agent('prompt "New."'));
+  await writeFile(
+    join(user.home, 'cases.jsonl'),
+    JSON.stringify({ name: HOSTILE, input: HOSTILE, expected: HOSTILE, context: { a: HOSTILE } }),
+  );
+  await writeFile(
+    join(user.home, 'tested.agent'),
+    agent('prompt "New." test "greets" { user "Hi" expect reply contains "Hello" }'),
+  );
   await writeFile(join(user.home, 'bad.agent'), agent(`welcom "${HOSTILE}"`));
 });
+
+/** Lets a model ask for approval of a call. */
+async function ask() {
+  const owner = await tenant.bot(`tools orders {
+    capability refund "Refunds an order." {
+      input { order_id string }
+      approval
+      post "https://api.example/refunds"
+    }
+  }`);
+  app.upstream.script(({ request, call, say, end }) => {
+    if (request.body.messages.at(-1)?.role === 'user')
+      return call(['orders_refund', { order_id: 'A-1' }]);
+    say('Asked.');
+    return end();
+  });
+  const chat = await tenant.chat(owner, { message: 'Hi' });
+  const { run_id } = (await chat.json()) as { run_id: string };
+  const { id } = await app.prisma.approval.findFirstOrThrow({ where: { runId: run_id } });
+  return { bot: owner, run: run_id, call: id };
+}
 
 /** Changes the directory of this process until the end of the test, or of the file. */
 function moveTo(directory: string) {
@@ -66,6 +98,7 @@ const LOCAL = [
   'key reset-operator',
   'account export',
   'account import',
+  'stats rebuild',
   'completion',
 ];
 
@@ -107,12 +140,28 @@ const linesOf = (): Record<string, string[][]> => ({
     ['execute', bot, '--prompt', 'Hi', '--background'],
   ],
   runs: [['runs', '--bot', bot]],
-  run: [['run', run]],
-  trace: [['trace', run]],
+  run: [
+    ['run', run],
+    ['run', asking.run],
+  ],
+  trace: [
+    ['trace', run],
+    ['trace', asking.run],
+  ],
+  approvals: [['approvals', '--bot', asking.bot, '--all']],
+  'approvals list': [['approvals', 'list', '--bot', asking.bot]],
+  'approvals show': [['approvals', 'show', asking.call]],
+  'approvals approve': [['approvals', 'approve', 'tcl_unknown']],
+  'approvals deny': [['approvals', 'deny', asking.call]],
   cancel: [['cancel', run]],
   deploy: [
     ['deploy', 'good.agent', '--bot', bot, '--yes'],
     ['deploy', 'bad.agent', '--bot', bot, '--yes'],
+  ],
+  test: [['test', 'tested.agent', '--bot', bot]],
+  'test import': [
+    ['test', 'import', 'tested.agent'],
+    ['test', 'import', 'cases.jsonl'],
   ],
   deployments: [['deployments', '--bot', bot]],
   rollback: [['rollback', deployments[0] ?? '', '--bot', bot, '--yes']],

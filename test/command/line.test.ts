@@ -170,6 +170,9 @@ describe('completion', () => {
     ['--profile work dep', ['deploy']],
     ['-b desk deploy --un', ['--unset']],
     ['completion ', ['bash', 'zsh', 'fish']],
+    ['approvals ', ['list', 'show', 'approve', 'deny']],
+    ['approvals --bot desk --status ', ['waiting', 'approved', 'denied', 'expired']],
+    ['runs --status ', ['queued', 'running', 'completed', 'failed', 'cancelled']],
   ])('completes in bash: parley %s', (line, expected) => {
     const words = ['parley', ...line.split(' ')];
     const script = `${completionScript('bash', COMMANDS)}
@@ -178,6 +181,7 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.l
     expect(offered).toEqual(expect.arrayContaining(expected));
     const last = words.at(-1) ?? '';
     expect(offered.filter((word) => !word.startsWith(last))).toEqual([]);
+    if (words.at(-2) === '--status') expect(offered).toEqual(expected);
   });
 });
 

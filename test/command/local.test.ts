@@ -154,7 +154,12 @@ describe('parley doctor', () => {
       },
     });
     expect(bad.code).toBe(1);
-    expect(bad.stdout).toContain('Start PostgreSQL, create the database, and check DATABASE_URL.');
+    for (const remedy of [
+      'Start PostgreSQL, create the database, or set DATABASE_URL to another one.',
+      'Stop that program, or set another PORT.',
+      'Set PARLEY_DATA_DIR to a directory.',
+    ])
+      expect(bad.stdout).toContain(remedy);
     expect(bad.stdout).toContain('Start Redis');
     expect(bad.stdout).toContain('refuses the API key (HTTP 401)');
     expect(bad.stdout).toContain('another program listens on');
@@ -166,5 +171,33 @@ describe('parley doctor', () => {
 
     const typo = await user.parley(['doctor'], { env: { PARLEY_DATADIR: 'x' } });
     expect(typo.stdout).toContain('did you mean PARLEY_DATA_DIR?');
+  });
+});
+
+describe('parley test --local', () => {
+  const SOURCE = agent(
+    'prompt "p" test "echoes" { user "Hi there" expect reply contains "Hi there" } test "judges" { user "a" expect reply judged "Polite." }',
+  );
+
+  test('runs tests without a server or a key, and leaves nothing behind', async () => {
+    const user = await createUser();
+    await writeFile(join(user.home, 'desk.agent'), SOURCE);
+    // Settings that would lead to data which exists.
+    await writeFile(join(user.home, '.env'), 'DATABASE_URL=postgresql://127.0.0.1:1/none\n');
+    const { stdout, code } = await user.parley(['test', 'desk.agent', '--local']);
+    expect(stdout).toContain('✓ echoes\n');
+    expect(stdout).toContain('- judges\n');
+    expect(stdout).toContain('1 passed, 0 failed, 1 skipped\n');
+    expect(code).toBe(0);
+    await expect(access(join(user.home, '.parley'))).rejects.toThrow();
+  });
+
+  test('does not go together with a bot or recorded runs', async () => {
+    const user = await createUser();
+    for (const more of [
+      ['--bot', 'demo'],
+      ['--replay', '5'],
+    ])
+      expect((await user.parley(['test', 'desk.agent', '--local', ...more])).code).toBe(2);
   });
 });

@@ -50,7 +50,7 @@ test('a clone without the development packages is not built, and says how to bui
   await expect(built).rejects.toMatchObject({
     code: 1,
     stderr:
-      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev\n',
+      'Parley has to be built, which needs the development packages. Run: npm ci --include=dev && npm prune --omit=dev --omit=optional\n',
   });
   expect(await readdir(clone)).toEqual(['src']);
 });

@@ -6,7 +6,7 @@ import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
-import { askForStory } from './playground-page.ts';
+import { ask, askForStory, lastAsked, saveCity } from './playground-page.ts';
 import { startProxy } from './proxy.ts';
 import { createVisits } from './visits.ts';
 
@@ -250,6 +250,26 @@ describe('a new account', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText(/stopped · first text/).waitFor();
     await page.getByText('Once upon a time').waitFor();
+  });
+
+  browserTest('remembers messages and facts, and continues in the playground', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('memory { city "Where orders go" }');
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
+    saveCity(app);
+    await ask(page, 'I live in Oslo.');
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await ask(page, 'Where do I live?');
+    await page
+      .getByText(/first text after .* tokens/)
+      .nth(1)
+      .waitFor();
+    expect(JSON.stringify(lastAsked(app))).toContain('I live in Oslo.');
+    await page.getByRole('link', { name: 'Open the playground' }).click();
+    await page.getByText('Where do I live?').waitFor();
+    await ask(page, 'And now?');
+    await expect.poll(() => JSON.stringify(lastAsked(app))).toContain('And now?');
+    expect(JSON.stringify(lastAsked(app))).toContain('Where do I live?');
   });
 
   browserTest('continues a reply after a network failure', async () => {

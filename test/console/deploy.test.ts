@@ -50,7 +50,8 @@ describe('a deploy', () => {
         ],
       });
       const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
-      await page.getByRole('button', { name: /^Begin with v1/ }).click();
+      await page.getByText('This is v1, which runs in production.').waitFor();
+      await page.getByTitle('Nothing differs from v1, which runs in production.').waitFor();
       await difference(page).getByText('unchanged').waitFor();
       const source = await definition(page).inputValue();
       await definition(page).fill(
@@ -193,8 +194,8 @@ describe('a deploy', () => {
     await expect.poll(() => field.inputValue()).toBe('');
     await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A long thought');
     await page.getByText('Warning: env.TOKEN has no value').waitFor();
-    await page.getByRole('button', { name: 'Deploy to staging…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Deploy to staging' }).click();
+    // Staging asks no further question.
+    await page.getByRole('button', { name: 'Deploy to staging', exact: true }).click();
     await outcome(page).getByText('v2 was deployed to staging').waitFor();
     const [last] = await deploymentsOf(bot);
     expect(last).toMatchObject({ environment: 'STAGING', envNames: [] });

@@ -88,8 +88,8 @@ export const DEPLOYMENT_SCREENS: Record<string, (page: Page) => Promise<unknown>
   deploy: async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto('/bots/support/deployments/new');
-    await page.getByRole('button', { name: /^Begin with/ }).click();
     const field = page.getByRole('textbox', { name: 'Definition' });
+    await page.getByText('which runs in production.').waitFor();
     const source = await field.inputValue();
     await field.fill(
       source.replace('Be brief.', 'Be brief and kind.').replace('ORDERS_TOKEN', 'SHOP_TOKEN'),

@@ -32,10 +32,13 @@ describe('the deployments of a bot', () => {
       const page = await signedIn(tenant.apiKey, addressOf(bot));
       await entry(page, 'v3').waitFor();
       await expect.poll(() => entry(page, 'v1').textContent()).toContain('First <b>release</b>');
-      await expect.poll(() => entry(page, 'v2').textContent()).toContain('failed');
+      await expect.poll(() => entry(page, 'v1').textContent()).toContain('superseded');
+      await expect
+        .poll(() => entry(page, 'v2').textContent())
+        .toMatch(/failed.*A mistake.*agentlang 5/);
       await expect
         .poll(() => entry(page, 'v3').textContent())
-        .toMatch(/by Key \(this key\).*active/);
+        .toMatch(/current.*by Key \(this key\)/);
       await entry(page, 'v3').click();
       await difference(page).getByText('1 line added, 1 removed').waitFor();
       await expect.poll(() => difference(page).locator('ins').allTextContents()).toEqual(['very ']);
@@ -142,11 +145,11 @@ describe('the deployments of a bot', () => {
     await page.getByText('v2 is the active deployment.').waitFor();
     await page.getByRole('button', { name: 'Changes since v1' }).click();
     await difference(page).getByText('Two.').waitFor();
-    await expect.poll(() => entry(page, 'v2').textContent()).toContain('active');
+    await expect.poll(() => entry(page, 'v2').textContent()).toContain('current');
     await tenant.graphql(`mutation { rollback(botId: "${bot}", deploymentId: "${first}") { id } }`);
     await page.getByText('v3 was deployed to production elsewhere').waitFor();
-    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Rollback to v1.*active/);
-    await expect.poll(() => entry(page, 'v2').textContent()).not.toContain('active');
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/current.*Rollback to v1/);
+    await expect.poll(() => entry(page, 'v2').textContent()).not.toContain('current');
     await expect.poll(() => difference(page).textContent()).toContain('Two.');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Got it' }).click();
@@ -239,6 +242,7 @@ describe('the deployments of a bot', () => {
     await deploy(tenant, bot, { source: saying('Two.') });
     const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
     const page = await signedIn(tenant.apiKey, `/runs/${id}`);
+    await page.getByText('More facts').click();
     await page.getByRole('link', { name: 'difference to the active deployment' }).click();
     await difference(page).getByRole('columnheader', { name: 'v2, active' }).waitFor();
     await page.goto('/bots');
@@ -280,7 +284,7 @@ describe('a rollback', () => {
     await dialog.getByRole('button', { name: 'Roll back to v1' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Rolled production back to v1, as v3.').waitFor();
-    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Two was wrong.*active/);
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/current.*Two was wrong/);
     const restored = await app.prisma.deployment.findFirstOrThrow({
       where: { botId: bot, version: 3 },
     });
@@ -309,5 +313,32 @@ describe('a promotion', () => {
       where: { botId: bot, version: 3 },
     });
     expect(promoted).toMatchObject({ environment: 'PRODUCTION', envNames: ['URL'] });
+  });
+
+  browserTest('takes the variables that production lacks', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await deploy(tenant, bot, { envVars: [{ name: 'URL', value: 'https://one.example' }] });
+    const staged = await deploy(tenant, bot, {
+      source: sendingTo('one.example', 'PLAN'),
+      environment: 'STAGING',
+      envVars: [{ name: 'PLAN', value: 'pro' }],
+    });
+    const page = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
+    await page.getByRole('button', { name: 'Promote to production…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
+    await dialog.getByLabel('env.PLAN').fill('plan-4711');
+    await dialog.getByText('env.PLAN has no value').waitFor({ state: 'detached' });
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Promote to production' }).click();
+    await page.getByText('Promoted v2 to production as v3.').waitFor();
+    const where = { botId: bot, version: 3 };
+    const promoted = await app.prisma.deployment.findFirstOrThrow({ where });
+    expect(promoted).toMatchObject({
+      environment: 'PRODUCTION',
+      status: 'DEPLOYED',
+      envNames: ['PLAN', 'URL'],
+      message: 'Promotion of v2',
+    });
   });
 });

@@ -12,6 +12,9 @@ export async function execute(language: Language, code: string, apiKey: string):
     node: [process.execPath, ['--input-type=module', '--eval', code]],
     python: ['python3', ['-c', code]],
     graphql: [process.execPath, ['--input-type=module', '--eval', code]],
+    'openai-node': [process.execPath, ['--input-type=module', '--eval', code]],
+    'openai-python': ['python3', ['-c', code]],
+    'ai-sdk': [process.execPath, ['--input-type=module', '--eval', code]],
   }[language] as [string, string[]];
   const env = { ...process.env, PARLEY_API_KEY: apiKey, PYTHONIOENCODING: 'utf-8' };
   const { stdout } = await run(command, args, { env });

@@ -40,8 +40,8 @@ describe('the guide', () => {
       '#x',
       '#y',
     ]);
-    expect(linksOf('<http://127.0.0.1:4000/docs>, <https://nodejs.org/>')).toEqual([
-      '/docs',
+    expect(linksOf('<http://127.0.0.1:4000/docs?a=b#c>, <https://nodejs.org/>')).toEqual([
+      '/docs?a=b#c',
       'https://nodejs.org/',
     ]);
     expect(linksOf('[`schema.graphql`](../schema.graphql)')).toBeNull();

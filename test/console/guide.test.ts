@@ -38,6 +38,10 @@ describe('the guide', () => {
     await title(page, 'First steps');
     await page.getByText('Parley is a gateway that hosts conversational agents.').waitFor();
     await page.getByRole('button', { name: /Sign in/ }).waitFor();
+    // The server runs, and its address is the one in the browser.
+    const text = await page.getByRole('article').innerText();
+    expect(text).toContain(`${app.url}/v1/bots/demo/chat`);
+    expect(text).not.toMatch(/npm ci && npm start|127\.0\.0\.1:4000/);
     await assertAccessible(page);
     await assertFits(page);
     const next = page.getByRole('link', { name: 'Next The console' });

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ROWS } from '../../src/console/screens.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
@@ -8,6 +9,28 @@ let app: TestApp;
 const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
+});
+
+test('each place of the navigation has its own icon', () => {
+  const icons = ROWS.flatMap(({ navigation, icon }) => (navigation && icon ? [icon] : []));
+  expect(new Set(icons).size).toBe(icons.length);
+});
+
+browserTest('the key ? lists the shortcuts, but not while text is typed', async () => {
+  const tenant = await app.tenant();
+  const page = await signedIn(tenant.apiKey, '/bots');
+  await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.getByText('copy the output of the step').waitFor();
+  await assertAccessible(page);
+  await assertFits(page);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('?');
+  await expect.poll(() => page.getByRole('combobox', { name: /^Go to/ }).inputValue()).toBe('?');
+  expect(await dialog.count()).toBe(0);
 });
 
 describe('the navigation of a narrow window', () => {
@@ -25,8 +48,11 @@ describe('the navigation of a narrow window', () => {
     await bar.getByRole('button', { name: 'More' }).focus();
     await page.keyboard.press('Enter');
     const menu = page.getByRole('menu', { name: 'More' });
-    await menu.getByRole('menuitem', { name: 'Sessions' }).and(page.locator(':focus')).waitFor();
+    await menu.getByRole('menuitem', { name: 'Home' }).and(page.locator(':focus')).waitFor();
     await assertAccessible(page);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await menu.getByRole('menuitem', { name: 'Approvals' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Nothing was deployed yet' }).waitFor();

@@ -152,7 +152,7 @@ browserTest('a definition whose name and texts contain HTML is shown as text', a
   const page = await signedIn(tenant.apiKey, `/runs/${response.headers.get('x-run-id')}`);
   const assertNoElements = async () =>
     await expect.poll(() => page.locator('main').locator('img, b, i, u, s').count()).toBe(0);
-  await page.getByText(`invoke_agent ${name}`).first().waitFor();
+  await page.getByText(name).first().waitFor();
   await assertNoElements();
   for (const [path, text] of [
     [`/bots/${bot}/deployments`, '<s>old</s>'],

@@ -100,7 +100,7 @@ describe('the command palette', () => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: /^Go to/ }).fill('oldest');
       await page.getByRole('option', { name: 'Oldest desk' }).click();
-      await expect.poll(() => page.url()).toContain(`/bots/${oldest}/`);
+      await expect.poll(() => page.url()).toContain(`/bots/${oldest}`);
     },
   );
 

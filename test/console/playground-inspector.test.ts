@@ -50,7 +50,7 @@ describe('the inspector', () => {
     late.resolve();
     await page.getByText('Load history').waitFor();
     await page
-      .getByRole('button', { name: /^chat scripted/ })
+      .getByRole('button', { name: /^Model call 1/ })
       .first()
       .click();
     await page.getByText('gen_ai.usage.output_tokens').waitFor();
@@ -216,8 +216,10 @@ describe('a key that the playground creates', () => {
     const tenant = await app.tenant();
     const [bot, other] = [await tenant.bot(), await tenant.bot()];
     const page = await signedIn(tenant.apiKey, pathOf(bot));
-    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    // The clock is there before the page's scripts, so that all of their timers follow it.
     await page.clock.install();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
     await rest(page);
     await create(page).click();
     const held = page.getByText('may only chat with this bot');

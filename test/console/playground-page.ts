@@ -51,5 +51,16 @@ export function lastAsked({ upstream }: TestApp) {
   return upstream.requests.at(-1)?.body.messages ?? [];
 }
 
+/** Makes the model save the fact `city` when the user names it, and then reply. */
+export function saveCity({ upstream }: TestApp): void {
+  upstream.script(({ request, call, say, end }) => {
+    const { role, content } = request.body.messages.at(-1) ?? {};
+    if (role === 'user' && content === 'I live in Oslo.')
+      return call(['memory_save', { name: 'city', value: 'Oslo, Norway' }]);
+    say('Noted.');
+    return end();
+  });
+}
+
 /** A model's call of the built-in clock. */
 export const CLOCK: [name: string, input: object] = ['time_now', {}];

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/text/ids.ts';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
@@ -49,6 +49,22 @@ curl https://shop.example
 2. two`;
 
 describe('a reply in the playground', () => {
+  browserTest('shows the welcome of the chat page in each environment', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const source = agent('channel web { welcome "Ahoy, staging!" suggestions "Where is it?" }');
+    await tenant.graphql(
+      'mutation ($bot: ID!, $input: DeployInput!) { deploy(botId: $bot, input: $input) { id } }',
+      { bot, input: { source, environment: 'STAGING' } },
+    );
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?environment=staging'));
+    await page.getByText('Ahoy, staging!').waitFor();
+    await page.getByText('It suggests: “Where is it?”').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Production', exact: true }).click();
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+  });
+
   browserTest('is rendered as Markdown, and its HTML as text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
@@ -98,7 +114,7 @@ describe('a reply in the playground', () => {
     await page.getByText(/^2,\d{3} frames$/).waitFor();
     await expect.poll(() => page.locator('.frame-row').count()).toBeLessThan(100);
     await page.getByRole('tab', { name: 'Trace' }).click();
-    await page.getByText('execute_tool').last().waitFor();
+    await page.getByText('Model call 2').last().waitFor();
     await expect.poll(() => page.locator('.span-tool').count()).toBe(64);
   });
 
@@ -165,7 +181,7 @@ describe('a reply in the playground', () => {
     answerWith(app, 'The end.');
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.getByText('The end.').waitFor();
-    await page.getByText(/^first text after .* tokens/).waitFor();
+    await page.getByText(/^completed · first text after .* tokens/).waitFor();
     await page.getByRole('button', { name: 'Edit and send again' }).last().click();
     await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Tell me a story');
     await page.getByLabel('Message').and(page.locator(':focus')).waitFor();
@@ -300,7 +316,7 @@ browserTest('a key with only the scope CHAT sees a trace made from the events', 
   await page.getByText('Earlier messages are not shown. Your key lacks the scope runs.').waitFor();
   await ask(page, 'Hi');
   await page.getByText('Drawn from the events of the reply.').waitFor();
-  await page.getByText('execute_tool').waitFor();
+  await page.getByText('Model call 2').first().waitFor();
   await page.getByRole('button', { name: 'REST' }).click();
   const create = page.getByRole('button', { name: 'Create a key for 1 hour' });
   await expect.poll(() => create.getAttribute('title')).toBe('Your key lacks the scope admin.');

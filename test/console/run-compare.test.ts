@@ -57,7 +57,7 @@ describe('the comparison of two runs', () => {
     await assertAccessible(page);
     await assertFits(page);
     const trace = page.getByRole('region', { name: 'Trace of the second run' });
-    await trace.getByRole('button', { name: /chat scripted/ }).click();
+    await trace.getByRole('button', { name: /^Model call 1/ }).click();
     await trace.getByText('Tokens in').waitFor();
     await page.reload();
     await trace.getByText('Tokens in').waitFor();

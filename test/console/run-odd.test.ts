@@ -41,9 +41,9 @@ describe('the page of an unusual run', () => {
       data: { spans, finishedAt: new Date() },
     });
     const page = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
-    await page.getByText('interrupted', { exact: true }).waitFor();
+    await page.getByText('interrupted', { exact: true }).first().waitFor();
     await page.getByRole('region', { name: 'Replied so far' }).getByText('I was abo').waitFor();
-    await page.getByRole('button', { name: /Call model.*failed/ }).waitFor();
+    await page.getByRole('button', { name: /Model and tools.*failed/ }).waitFor();
     await assertAccessible(page);
     for (const [tab, text] of [
       ['Prompt', 'The prompt of this run was not stored, or was deleted.'],

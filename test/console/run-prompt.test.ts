@@ -39,14 +39,24 @@ describe('the prompt of a run', () => {
     await page.getByRole('button', { name: 'Prompt', exact: true }).click();
     await expect.poll(() => page.url()).toContain('?tab=prompt');
     await page.reload();
-    const step = (name: string) => page.getByRole('region', { name, exact: true });
-    await step('Load history').getByText('First question').waitFor();
-    await step('Inject memory').getByText('Ada L.').waitFor();
-    await step('Merge context').getByText('"plan":"pro"').waitFor();
-    await step('Call model').getByText('You help ada.').waitFor();
+    const step = (name: string) => page.getByRole('region', { name: `${name} in the prompt` });
+    await step('History').getByText('First question').waitFor();
+    await step('Memory').getByText('Ada L.').waitFor();
+    await step('Context').getByText('"plan":"pro"').waitFor();
+    await step('Definition').getByText('You help ada.').waitFor();
+    const bands = page.locator('.prompt-band');
+    await expect
+      .poll(() =>
+        bands.evaluateAll((all) => all.map((one) => one.querySelector('h3')?.textContent)),
+      )
+      .toEqual(['Definition', 'Memory', 'Context', 'History', 'Message']);
+    await expect.poll(() => bands.first().textContent()).toMatch(/^Definition\d+ tokens · \d+ %/);
+    await page.getByLabel('Find in the prompt').fill('first QUESTION');
+    await expect.poll(() => bands.count()).toBe(1);
+    await page.getByLabel('Find in the prompt').fill('');
     await assertAccessible(page);
     await assertFits(page);
-    const message = step('Call model').getByRole('listitem').last();
+    const message = step('Message').getByRole('listitem').last();
     await expect.poll(() => message.getByRole('button', { name: /^Copy part/ }).count()).toBe(0);
     await message.locator('summary').focus();
     await page.keyboard.press('Enter');
@@ -77,6 +87,9 @@ describe('the prompt of a run', () => {
   browserTest('shows a failure with the id of the request, and tries again', async () => {
     const { tenant, second } = await conversation();
     const page = await signedIn(tenant.apiKey, `/runs/${second}`);
+    await page.getByRole('button', { name: /Load history/ }).click();
+    await page.getByText('First question').waitFor();
+    await page.reload();
     await page.getByRole('button', { name: /Load history/ }).waitFor();
     await page.route('**/graphql', (route) =>
       route.fulfill({

@@ -34,7 +34,7 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.goto('/bots/demo/runs?user=user-6&text=Please');
     await page.locator('.run-link').last().focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: /execute_tool/ }).click();
+    await page.getByRole('button', { name: /^time.now/ }).click();
     await page.getByRole('button', { name: 'Good reply' }).click();
   },
   'run-events': async (page) => {
@@ -43,7 +43,7 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   },
   'run-prompt': async (page) => {
     await page.getByRole('button', { name: 'Prompt', exact: true }).click();
-    await page.getByRole('region', { name: 'Call model' }).waitFor();
+    await page.getByRole('region', { name: 'Definition in the prompt' }).waitFor();
   },
   'run-compare': async (page) => {
     await page.getByRole('button', { name: 'Copy and more' }).click();

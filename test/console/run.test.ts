@@ -38,13 +38,15 @@ describe('the page of a run', () => {
     await assertAccessible(page);
     await assertFits(page);
 
-    await page.getByRole('button', { name: /execute_tool time.now/ }).click();
-    const span = page.getByRole('region', { name: 'Selected span' });
+    await page.getByRole('button', { name: /^time.now/ }).click();
+    const span = page.getByRole('region', { name: 'Selected step' });
+    await span.getByText('Attributes of the span').click();
     await span.getByText('Id of the call').waitFor();
     await expect.poll(() => page.url()).toContain('?span=');
     await page.reload();
+    await span.getByText('Attributes of the span').click();
     await span.getByText('Id of the call').waitFor();
-    await page.getByRole('button', { name: /execute_tool time.now/ }).focus();
+    await page.getByRole('button', { name: /^time.now/ }).focus();
     await page.keyboard.press('ArrowDown');
     await span.getByText('Tokens in').waitFor();
     await assertAccessible(page);
@@ -89,8 +91,9 @@ describe('the page of a run', () => {
       await reason.waitFor();
       await assertAccessible(page);
       await assertFits(page);
-      await page.getByRole('button', { name: /chat scripted/ }).click();
-      const span = page.getByRole('region', { name: 'Selected span' });
+      await page.getByRole('button', { name: /^Model call 1/ }).click();
+      const span = page.getByRole('region', { name: 'Selected step' });
+      await span.getByText('Attributes of the span').click();
       await span.getByText('Cached tokens in').waitFor();
       await span.getByText('Tokens of reasoning').waitFor();
     },
@@ -107,8 +110,10 @@ describe('the page of a run', () => {
     const response = await tenant.chat(bot, { message: 'Hi' });
     const page = await signedIn(tenant.apiKey, `/runs/${response.headers.get('x-run-id')}`);
     await page.getByText('HTTP 400: No room for small-1.').waitFor();
-    await page.getByRole('button', { name: /chat large-1/ }).waitFor();
-    await page.getByRole('button', { name: /chat small-1/ }).waitFor();
+    await page.getByRole('button', { name: /^Model call 1/ }).waitFor();
+    await page.getByRole('button', { name: /^Model call 2/ }).waitFor();
+    const step = page.getByRole('region', { name: 'Selected step' });
+    await step.getByText('large-1').first().waitFor();
     await assertAccessible(page);
     await assertFits(page);
   });
@@ -251,10 +256,10 @@ describe('the page of a run', () => {
     const run = await started();
     const page = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
     await page.getByText('A long story begins').waitFor();
-    await page.getByRole('button', { name: /Call model running/ }).waitFor();
+    await page.getByRole('button', { name: /Model call 1.* running/ }).waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Load history/ }).waitFor();
     await answer;
@@ -313,7 +318,8 @@ describe('the page of a run', () => {
     const trace = page.getByRole('list', { name: 'Trace of 5,000 spans' });
     await trace.getByRole('button', { pressed: true }).waitFor();
     await expect.poll(() => trace.getByRole('listitem').count()).toBeLessThan(60);
-    await page.getByRole('region', { name: 'Selected span' }).getByText('failed').waitFor();
+    const step = page.getByRole('region', { name: 'Selected step' });
+    await step.getByText('failed', { exact: true }).first().waitFor();
     await assertAccessible(page);
     await assertFits(page);
   });

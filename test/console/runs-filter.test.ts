@@ -14,6 +14,7 @@ describe('the filters of an address', () => {
     ['user=ada', { user: 'ada' }],
     ['environment=staging', { environment: 'STAGING' }],
     ['channel=telegram', { channel: ['TELEGRAM'] }],
+    ['entrance=openai', { entrance: ['OPENAI'] }],
     ['kind=execute', { kind: 'EXECUTE' }],
     ['feedback=down', { feedback: 'DOWN' }],
     ['deployment_id=dep_1', { deploymentId: 'dep_1' }],
@@ -29,7 +30,7 @@ describe('the filters of an address', () => {
   test('has all conditions together but the range, which a fixed time excludes', () => {
     const search =
       'text=lamp&status=failed&from=2026-11-21&to=2026-11-22&user=ada&environment=staging&channel=web' +
-      '&kind=chat&feedback=up&deployment_id=dep_1&model=m&error_code=interrupted&min_latency_ms=1&min_tokens=2';
+      '&entrance=mcp&kind=chat&feedback=up&deployment_id=dep_1&model=m&error_code=interrupted&min_latency_ms=1&min_tokens=2';
     const { values, faults, filter } = read(search);
     expect(faults).toEqual({});
     expect(Object.keys(values)).toEqual(
@@ -43,6 +44,7 @@ describe('the filters of an address', () => {
       user: 'ada',
       environment: 'STAGING',
       channel: ['WEB'],
+      entrance: ['MCP'],
       kind: 'CHAT',
       feedback: 'UP',
       deploymentId: 'dep_1',
@@ -67,6 +69,7 @@ describe('the filters of an address', () => {
     'user=a%00',
     'environment=mars',
     'channel=fax',
+    'entrance=fax',
     'kind=constructor',
     'feedback=sideways',
     'deployment_id=1',

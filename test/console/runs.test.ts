@@ -37,8 +37,14 @@ describe('the list of runs', () => {
       .poll(() => first.textContent())
       // After midnight the time has its day.
       .toMatch(
-        /^failed(\d\d:\d\d:\d\d|\d+ \w+, \d\d:\d\d)user-42Question 0gpt-6-lunaAPI–1\.0 s1,200$/,
+        /^failed(\d\d:\d\d:\d\d|\d+ \w+, \d\d:\d\d)user-42Question 0Model timeout––1\.0 s1,200$/,
       );
+    // The status is text at every width.
+    await page.setViewportSize({ width: 390, height: 780 });
+    await first.getByText('failed', { exact: true }).waitFor();
+    const status = await first.getByText('failed', { exact: true }).boundingBox();
+    expect(status?.width).toBeGreaterThan(20);
+    await page.setViewportSize({ width: 1280, height: 720 });
     await expect.poll(() => first.getByRole('link').getAttribute('href')).toMatch(/^\/runs\/run_/);
     const table = page.getByRole('table', { name: 'Runs', exact: true });
     await assertAccessible(page);
@@ -51,6 +57,34 @@ describe('the list of runs', () => {
       .toBe(1);
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('131');
     await expect.poll(() => page.getByRole('row').count()).toBeLessThan(60);
+  });
+
+  browserTest('shows a long search as it goes, and asks before it searches on and on', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    // The most text that a search reads of a run: a page of the search reads few of them.
+    const long = 'x '.repeat(16_000);
+    await makeRuns(
+      app,
+      bot,
+      numbered(90, (number) => ({
+        input: `${number === 1 || number === 89 ? 'grey hérón' : 'hérón grey'} ${number} ${long}`,
+        response: long,
+      })),
+    );
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?text="grey+hérón"`);
+    const rows = page.locator('.run-link');
+    await page.getByText('The search has not reached the oldest runs yet.').waitFor();
+    await expect.poll(() => rows.count()).toBe(1);
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: 'Search older runs' }).click();
+    await page.getByRole('link', { name: 'grey hérón 89' }).waitFor();
+    await expect.poll(() => page.getByText('Searching older runs…').count()).toBe(0);
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.goto(`/bots/${bot}/runs?text="hérón+hérón"`);
+    await page.getByRole('button', { name: 'Search older runs' }).click();
+    await page.getByText('No run matches these filters').waitFor();
   });
 
   browserTest('opens runs beside it by keyboard alone, and their pages', async () => {

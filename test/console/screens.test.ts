@@ -17,6 +17,8 @@ test.each([
   ['/bots/', 'bots'],
   ['/bots/new', 'newBot'],
   ['/bots/shop/start', 'start'],
+  ['/bots/shop/approvals', 'approvals'],
+  ['/bots/shop/approvals/tcl_1', 'approvals'],
   ['/bots/shop/deployments', 'deployments'],
   ['/bots/shop/deployments/new', 'deployments'],
   ['/runs/run_1', 'run'],
@@ -24,7 +26,7 @@ test.each([
   ['/settings', 'settings'],
   ['/settings/keys/new', 'settings'],
   ['/guide/rest', 'guide'],
-  ['/bots/shop', undefined],
+  ['/bots/shop', 'home'],
   ['/bots/shop/nothing', undefined],
   ['/runs', undefined],
 ])('the address %s has the screen %s', (address, name) => {
@@ -33,7 +35,9 @@ test.each([
 
 browserTest('every screen has its title, is accessible, and fits into its window', async () => {
   const tenant = await app.tenant();
-  const key = await tenant.key({ scopes: ['CHAT', 'RUNS', 'DEPLOY', 'ADMIN', 'OPERATOR'] });
+  const key = await tenant.key({
+    scopes: ['CHAT', 'RUNS', 'DEPLOY', 'ADMIN', 'APPROVE', 'OPERATOR'],
+  });
   const botId = await tenant.bot();
   const [run, other] = await makeRuns(app, botId, [{}, {}]);
   const page = await signedIn(key);

@@ -11,8 +11,10 @@ import { matches, ROWS } from '../../src/console/screens.ts';
 import { openBrowser } from '../helpers/chromium.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { startServer } from '../helpers/server.ts';
+import { APPROVAL_SCREENS, APPROVALS } from './approval-screens.ts';
 import { CHAT_SIZES, chatScreens } from './chat-screens.ts';
 import { DEPLOYMENT_SCREENS, DEPLOYMENTS } from './deployment-screens.ts';
+import { EVALUATION_SCREENS } from './evaluation-screens.ts';
 import { GUIDE_SCREENS } from './guide-screens.ts';
 import { PLAYGROUND_SCREENS } from './playground-screens.ts';
 import { RUN_SCREENS } from './run-screens.ts';
@@ -49,6 +51,11 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole('menuitem', { name: 'Web chat…' }).click();
     await page.getByRole('dialog').getByLabel('Messages a minute').waitFor();
   },
+  home: async (page) => {
+    await page.goto('/bots/demo');
+    await page.getByRole('region', { name: 'Addresses' }).waitFor();
+    await page.getByRole('region', { name: 'Latest failures' }).waitFor();
+  },
   'new-bot': async (page) => {
     await page.goto('/bots/new');
     await page.getByLabel('Name').fill('Demo');
@@ -69,7 +76,9 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   ...PLAYGROUND_SCREENS,
   ...RUN_SCREENS,
   ...SESSION_SCREENS,
+  ...APPROVAL_SCREENS,
   ...DEPLOYMENT_SCREENS,
+  ...EVALUATION_SCREENS,
   ...STUDIO_SCREENS,
   ...SETTINGS_SCREENS,
   ...GUIDE_SCREENS,
@@ -91,7 +100,7 @@ const staging = JSON.stringify(
   'agentlang 5\nagent "Demo" {\n  description "The next version"\n  prompt "You are brief."\n}\n',
 );
 await change(`deploy(botId: "demo", input: { source: ${staging}, environment: STAGING }) { id }`);
-for (const mutation of DEPLOYMENTS) await change(mutation);
+for (const mutation of [...DEPLOYMENTS, ...APPROVALS]) await change(mutation);
 for (let number = 0; number < 24; number += 1) {
   const message =
     number % 6 ? `Where is order A-10${number}?` : 'Please call time.now. What time is it?';

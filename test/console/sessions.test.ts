@@ -85,6 +85,20 @@ describe('the list of sessions', () => {
     await assertAccessible(page);
   });
 
+  browserTest('scrolls to the session of its address', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeSessions(
+      bot,
+      Array.from({ length: 28 }, (_, at) => `user-${at}`),
+    );
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?user=user-27`);
+    const row = page.getByRole('list', { name: 'Sessions' }).locator('[aria-current="true"]');
+    await expect.poll(() => row.textContent()).toContain('user-27');
+    const bottom = () => row.evaluate((link) => link.getBoundingClientRect().bottom - innerHeight);
+    await expect.poll(bottom).toBeLessThanOrEqual(0);
+  });
+
   browserTest('opens sessions by keyboard alone, beside it and on narrow windows', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);

@@ -21,9 +21,9 @@ describe('the settings', () => {
   browserTest('show the account, its plan, its limits and the key of the session', async () => {
     const tenant = await app.tenant({ plan: 'PRO' });
     const page = await signedIn(tenant.apiKey, '/settings');
-    await page.getByRole('definition').filter({ hasText: 'Pro' }).waitFor();
+    await page.getByRole('definition').filter({ hasText: /^Pro$/ }).waitFor();
     await page.getByText('60 requests a minute, 20,000 a day').waitFor();
-    await page.getByText('chat, deploy, runs, admin').last().waitFor();
+    await page.getByText('chat, deploy, runs, approve, admin').last().waitFor();
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('link', { name: 'see what is used' }).click();
@@ -46,6 +46,7 @@ describe('the settings', () => {
     const meter = page.getByRole('meter', { name: 'This minute' });
     await expect.poll(() => meter.getAttribute('max')).toBe('500');
     const used = Number(await meter.getAttribute('value'));
+    await tenant.graphql('{ viewer { account { id } } }');
     await page.getByRole('button', { name: 'Refresh' }).click();
     await expect
       .poll(async () =>

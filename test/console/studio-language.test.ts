@@ -41,9 +41,27 @@ agent "Desk" {
         query id, full
       }
     }
+    capability cancel "Cancel one" {
+      repeatable
+      approval
+      delete "https://a.example/"
+    }
   }
-  tools remote mcp env.SERVER
+  tools remote mcp env.SERVER {
+    approval all {
+      expires 2h
+    }
+  }
   tools time
+  test "finds" {
+    memory {
+      city "Oslo"
+    }
+    user "Where?"
+    tool orders.lookup fails "closed"
+    expect no call orders."cancel"
+    expect call orders.lookup
+  }
 }
 `;
 
@@ -88,6 +106,9 @@ describe('highlighting', () => {
     expect(roles).toEqual(
       expect.arrayContaining([
         ['boolean', 'type'],
+        ['approval', 'keyword'],
+        ['all', 'constant'],
+        ['2h', 'number'],
         ['mcp', 'keyword'],
         ['env', 'keyword'],
         ['SERVER', 'name'],
@@ -144,6 +165,8 @@ describe('completion', () => {
     ['  output {\n    a |\n  }', ['string', 'number', 'integer', 'boolean']],
     ['  model "m" {\n    api_key |\n  }', ['env.KEY']],
     ['  model "m" {\n    api_key env.|\n  }', ['KEY']],
+    ['  channel telegram {\n    approvers |\n  }', ['env.KEY']],
+    ['  channel telegram {\n    approvers env.|\n  }', ['KEY']],
     ['  history last |', undefined],
     ['  history last 20 |', ['messages']],
     ['  output {\n    a "x" |\n  }', undefined],
@@ -165,10 +188,65 @@ describe('completion', () => {
     const capability = (body: string) =>
       labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
     const requests = ['get', 'post', 'put', 'patch', 'delete'];
-    expect(capability('|')).toEqual(['input', ...requests]);
-    expect(capability('input { a string }\n|')).toEqual(requests);
-    expect(capability('|\nget "https://a.example/"')).toEqual(['input']);
-    expect(capability('get "https://a.example/"\n|')).toBeUndefined();
+    const marks = ['approval', 'reads', 'repeatable'];
+    expect(capability('|')).toEqual(['input', ...marks, ...requests]);
+    expect(capability('input { a string }\n|')).toEqual([...marks, ...requests]);
+    expect(capability('|\npost "https://a.example/"')).toEqual(['input', ...marks]);
+    expect(capability('post "https://a.example/"\n|')).toEqual(marks);
+    expect(capability('approval\nreads\n|')).toEqual(['input', 'repeatable', ...requests]);
+  });
+
+  test('offers no mark that has no effect on a `get` request', () => {
+    const capability = (body: string) =>
+      labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
+    expect(capability('|\nget "https://a.example/"')).toEqual(['input', 'approval']);
+    expect(capability('get "https://a.example/"\n|')).toEqual(['approval']);
+    expect(capability('approval\nget "https://a.example/"\n|')).toBeUndefined();
+  });
+
+  test('offers the settings of an approval', () => {
+    const capability = (body: string) =>
+      labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
+    expect(capability('approval {\n|\n}')).toEqual(['expires']);
+    expect(capability('approval "s" { expires | }')).toBeUndefined();
+    expect(capability('approval |')).toBeUndefined();
+  });
+
+  test('offers the tools of a server where its settings name some', () => {
+    const server = (body: string) =>
+      labelsAt(inAgent(`  tools g mcp env.U {\n    only a, "b-c"\n    ${body}\n  }`));
+    expect(server('|')).toEqual(['header', 'approval', 'reads', 'repeatable']);
+    expect(server('approval |')).toEqual(['all', 'a', '"b-c"']);
+    expect(server('approval a, |')).toEqual(['a', '"b-c"']);
+    expect(server('approval all {\n|\n}')).toEqual(['expires']);
+    expect(server('reads |')).toEqual(['a', '"b-c"']);
+    expect(server('repeatable a, |')).toEqual(['a', '"b-c"']);
+    expect(labelsAt(inAgent('  tools g mcp env.U { approval | }'))).toEqual(['all']);
+  });
+
+  test('offers the parts of a test, the words of an expectation, and the tools of the agent', () => {
+    const inTest = (body: string) =>
+      labelsAt(
+        inAgent(
+          `  memory { name }\n  tools time\n  tools o { capability find "d" { get "https://a.example/" } }\n  tools s mcp env.U { only a, "b-c" }\n  test "t" {\n${body}\n  }`,
+        ),
+      );
+    const tools = ['time.now', 'o.find', 's.a', 's."b-c"', 'memory.save', 'memory.forget'];
+    expect(inTest('|')).toEqual(['context', 'memory', 'user', 'tool']);
+    expect(inTest('|\nuser "a"')).toEqual(['context', 'memory', 'user', 'tool']);
+    expect(inTest('user "a"\n|')).toEqual(['user', 'tool', 'expect']);
+    expect(inTest('memory {\n|\n}')).toEqual(['name']);
+    expect(inTest('tool |')).toEqual(tools);
+    expect(inTest('tool s.|')).toEqual(['a', '"b-c"']);
+    expect(inTest('tool o.find |')).toEqual(['returns', 'fails']);
+    expect(inTest('tool o.find returns |')).toBeUndefined();
+    expect(inTest('expect |')).toEqual(['reply', 'output', 'call', 'no call', 'tokens below']);
+    expect(inTest('expect reply |')).toEqual(['contains', 'omits', 'is', 'judged']);
+    expect(inTest('expect call |')).toEqual(tools);
+    expect(inTest('expect no |')).toEqual(['call']);
+    expect(inTest('expect no call |')).toEqual(tools);
+    expect(inTest('expect tokens |')).toEqual(['below']);
+    expect(inTest('expect reply is |')).toBeUndefined();
   });
 
   test('offers a `get` request no body', () => {
@@ -220,7 +298,7 @@ describe('renaming', () => {
   };
 
   test('changes a fact where it is declared and in each template', () => {
-    const expected = SOURCE.replace('city "', 'town "').replaceAll('memory.city', 'memory.town');
+    const expected = SOURCE.replaceAll('city "', 'town "').replaceAll('memory.city', 'memory.town');
     expect(renamed('    city', 'town')).toBe(expected);
     expect(renamed('{{memory.ci', 'town')).toBe(expected);
   });
@@ -236,7 +314,9 @@ describe('renaming', () => {
   test('changes a capability and its full name in the texts for the model, but in no comment or template', () => {
     const expected = SOURCE.replace('capability lookup', 'capability find')
       .replace('by orders.lookup', 'by orders.find')
-      .replace('Call orders.lookup', 'Call orders.find');
+      .replace('Call orders.lookup', 'Call orders.find')
+      .replace('tool orders.lookup', 'tool orders.find')
+      .replace('call orders.lookup', 'call orders.find');
     expect(renamed('capability look', 'find')).toBe(expected);
     expect(renamed('Call orders.look', 'find')).toBe(expected);
   });
@@ -245,7 +325,17 @@ describe('renaming', () => {
     expect(renamed('tools ord', 'shop')).toBe(
       SOURCE.replace('tools orders', 'tools shop')
         .replace('by orders.', 'by shop.')
-        .replace('Call orders.', 'Call shop.'),
+        .replace('Call orders.', 'Call shop.')
+        .replace('tool orders.', 'tool shop.')
+        .replaceAll('call orders.', 'call shop.'),
+    );
+  });
+
+  test('changes a fact and a capability from a test, also a tool in quotes', () => {
+    expect(renamed('      ci', 'town')).toBe(renamed('    city', 'town'));
+    expect(renamed('fails', 'town')).toBeUndefined();
+    expect(renamed('no call orders."can', 'stop')).toBe(
+      SOURCE.replace('capability cancel', 'capability stop').replace('"cancel"', '"stop"'),
     );
   });
 
@@ -274,9 +364,16 @@ test('the outline lists settings, facts, channels, tools and variables with thei
     settings: ['description', 'model', 'prompt'],
     facts: ['city', 'name'],
     channels: [],
-    tools: ['orders.lookup', 'remote.*', 'time'],
+    tools: ['orders.lookup', 'orders.cancel', 'remote.*', 'time'],
+    tests: ['finds'],
     variables: ['KEY', 'SERVER'],
   });
+  expect(outline.tools.map(({ detail }) => detail)).toEqual([
+    'GET',
+    'DELETE, approval',
+    'MCP, approval',
+    'built in',
+  ]);
   const [key] = outline.variables;
   expect(SOURCE.slice(key?.start).startsWith('env.KEY')).toBe(true);
 });
@@ -297,6 +394,13 @@ describe('help', () => {
     ['capab', /^A capability has/],
     ['boole', /^The types are string/],
     ['mc', /^tools NAME mcp with a URL/],
+    ['approval al', /^all covers every tool/],
+    ['approv', /^approval may have a sentence/],
+    ['    expi', /^expires is 1m to 7d/],
+    ['      repeat', /^repeatable says that the service/],
+    ['    expe', /^expect call with JSON asks/],
+    ['fai', /^tool with returns or fails/],
+    ['    us', /^Each user begins a turn/],
     ['{{ mem', /^memory is followed by the name of a declared fact/],
     ['agentl', /^A source begins with agentlang 5/],
   ])('at %j is the reference’s sentence on it', async (text, sentence) => {

@@ -5,7 +5,7 @@ import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { askToDeploy, sendingTo } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
-import { answerWith, ask, askForStory, lastAsked } from './playground-page.ts';
+import { answerWith, ask, askForStory, lastAsked, saveCity } from './playground-page.ts';
 import { editorOf, paste, studioOf, textOf, write } from './studio-page.ts';
 import { createVisits } from './visits.ts';
 
@@ -182,7 +182,7 @@ describe('changes that are not deployed', () => {
     await page.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Bot', exact: true }).first().click();
-    await page.getByLabel('Message').waitFor();
+    await page.getByRole('link', { name: 'Talk to it' }).waitFor();
     await page.getByRole('link', { name: 'Studio' }).click();
     await editorOf(page).waitFor();
     await write(page, MINE);
@@ -315,6 +315,22 @@ describe('the test chat', () => {
       .nth(1)
       .waitFor();
     expect(JSON.stringify(lastAsked(app))).toContain('I am Ann.');
+  });
+
+  browserTest('remembers facts, also without history', async () => {
+    const { page } = await open('', 'history none\nmemory { city "Where orders go" }');
+    await expect.poll(() => textOf(page)).toContain('memory');
+    saveCity(app);
+    await ask(page, 'I live in Oslo.');
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await ask(page, 'Where do I live?');
+    await page
+      .getByText(/first text after .* tokens/)
+      .nth(1)
+      .waitFor();
+    const messages = JSON.stringify(lastAsked(app));
+    expect(messages).toContain('Oslo, Norway');
+    expect(messages).not.toContain('I live in Oslo.');
   });
 
   browserTest('streams, stops, and begins anew', async () => {

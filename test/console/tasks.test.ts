@@ -90,7 +90,7 @@ browserTest(
     await click(page.getByRole('link', { name: 'Is the red lamp in stock?' }));
     await page.getByText('We have two red lamps.').first().waitFor();
     await page
-      .getByRole('button', { name: /Call model/ })
+      .getByRole('button', { name: /Model call/ })
       .first()
       .waitFor();
     await click(page.getByRole('button', { name: 'Prompt', exact: true }));

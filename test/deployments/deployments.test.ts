@@ -11,7 +11,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-const FIELDS = `id status environment message active channels envNames deployedAt
+const FIELDS = `id status environment message active channels envNames deployedAt endedAt
   diagnostics { severity code message line column } rolledBackTo { id } bot { id }`;
 
 type Deployment = {
@@ -81,6 +81,7 @@ describe('a deploy', () => {
         envNames: [],
         diagnostics: [],
         deployedAt: expect.stringMatching(/Z$/),
+        endedAt: expect.stringMatching(/Z$/),
         rolledBackTo: null,
         bot: { id: bot },
       });
@@ -96,6 +97,7 @@ describe('a deploy', () => {
       envVars: [{ name: 'TOKEN', value: 'x' }],
     });
     expect(failed).toMatchObject({ status: 'FAILED', active: false, channels: [], envNames: [] });
+    expect(failed).toMatchObject({ deployedAt: null, endedAt: expect.stringMatching(/Z$/) });
     const errors = failed.diagnostics.filter(({ severity }) => severity === 'ERROR');
     expect(errors.map(({ code, line, column }) => [code, line, column])).toEqual([
       ['unknown-setting', 4, 15],

@@ -137,6 +137,11 @@ describe('the history of a bot', () => {
         await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
         // Of all bots, because the migration numbers all rows before it adds the constraint.
         await tx.deployment.updateMany({ data: { version: null, previousId: null, keyId: null } });
+        // Earlier versions recorded a failed deploy as a deploy.
+        await tx.auditEntry.updateMany({
+          where: { action: 'DEPLOY_FAILED' },
+          data: { action: 'DEPLOY' },
+        });
         for (const update of updates) await tx.$executeRawUnsafe(update);
         expect(await read(tx)).toEqual(expected);
         // Other tests of this worker share the rows.

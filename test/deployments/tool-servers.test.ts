@@ -65,7 +65,7 @@ describe('a deploy of a definition with MCP servers', () => {
     );
     expect(status).toBe('deployed');
     expect(warnings).toEqual([
-      '6:9 the tools of inside cannot be connected: private and local addresses cannot be called [tools-unavailable]',
+      '6:9 the tools of inside cannot be connected: private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS [tools-unavailable]',
       '7:24 env.NONE has no value in this deployment [env-unset]',
     ]);
   });
@@ -79,6 +79,23 @@ describe('a deploy of a definition with MCP servers', () => {
     );
     expect(warnings).toEqual([
       '6:35 github has no tool "serach", did you mean "search"? [tool-unknown]',
+    ]);
+  });
+
+  test('has a warning about an approval of a tool that the server does not have', async () => {
+    const bot = await tenant.bot(null);
+    const { warnings } = await deploy(
+      bot,
+      `prompt "Hi"
+  tools github mcp env.URL {
+    approval serach "A person must agree."
+    approval all
+    reads    serach, read
+  }`,
+      { env_vars: { URL: mcp.url } },
+    );
+    expect(warnings).toEqual([
+      '7:14 github has no tool "serach", did you mean "search"? [tool-unknown]',
     ]);
   });
 
@@ -107,7 +124,7 @@ describe('a deploy of a definition with MCP servers', () => {
     const { warnings } = await deploy(bot, members, { env_vars: { URL: mcp.url } });
     expect(warnings).toEqual([]);
     // An earlier session may be closed only now.
-    expect(mcp.count('initialize')).toBe(1);
+    expect(mcp.count('server/discover')).toBe(1);
   });
 
   test('does not connect to servers if the source has errors', async () => {
@@ -160,7 +177,15 @@ describe('a deploy of a definition with MCP servers', () => {
 test('a probe of servers that never respond ends at its time limit, for all servers at the same time', async () => {
   const egress = createEgress({ allowedHosts: [mcp.host] });
   const servers = createMcpServers({ egress, limits: { connect: 50 } });
-  const group = (name: string): McpGroup => ({ type: 'mcp', name, url: mcp.url, headers: [] });
+  const group = (name: string): McpGroup => ({
+    type: 'mcp',
+    name,
+    url: mcp.url,
+    headers: [],
+    approvals: [],
+    reads: [],
+    repeatable: [],
+  });
   mcp.intercept(() => true);
   const reports = await createToolProbe({ servers })([group('a'), group('b')], {});
   const problem = 'The server did not answer in time.';

@@ -25,7 +25,7 @@ const get = (url: string, { request } = use(), timeout = 10_000) =>
 const refusal = async (url: string, through?: Egress, timeout?: number) => {
   const error = await get(url, through, timeout).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(EgressError);
-  expect(error.message).toMatch(/^[A-Za-z',: ]+\.$/);
+  expect(error.message).toMatch(/^[A-Za-z_',: ]+\.$/);
   expect(site.requests).toEqual([]);
   return error.code;
 };

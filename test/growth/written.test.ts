@@ -26,6 +26,7 @@ const rowOf = (text: string, metadata: JsonObject = {}): ExportRow => ({
   kind: 'CHAT',
   status: 'COMPLETED',
   channel: 'API',
+  entrance: null,
   sessionId: text,
   input: text,
   response: text,

@@ -18,7 +18,8 @@ export function createTestDeploy(parts: Partial<Parts> & Pick<Parts, 'prisma' | 
       connect: async () => {},
     },
     versions: { renew: async () => {} },
-    changes: { notify: () => {} },
+    changes: { notify: () => {}, follow: async function* () {} },
+    notifyGates: () => {},
     ...parts,
   });
 }

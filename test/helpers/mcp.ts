@@ -17,6 +17,8 @@ export type McpRequest = {
   headers: IncomingHttpHeaders;
   /** The JSON-RPC method, such as `tools/call`; none for GET and DELETE. */
   rpc: string | undefined;
+  /** The id of the JSON-RPC request. */
+  id: unknown;
 };
 
 export type McpToolCall = {
@@ -114,7 +116,7 @@ export async function startMcp(): Promise<McpSite> {
   const http = createServer(async (incoming, response) => {
     const { method = '', headers } = incoming;
     const body = method === 'POST' ? JSON.parse(await text(incoming)) : undefined;
-    const request = { method, headers, rpc: body?.method };
+    const request = { method, headers, rpc: body?.method, id: body?.id };
     requests.push(request);
     if (intercept?.(request, response)) return;
     const id = headers['mcp-session-id'];

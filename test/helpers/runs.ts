@@ -1,5 +1,6 @@
 import type {
   Channel,
+  Entrance,
   Environment,
   RunKind,
   RunStatus,
@@ -17,6 +18,7 @@ export type MadeRun = {
   kind: RunKind;
   status: RunStatus;
   channel: Channel;
+  entrance: Entrance | null;
   sessionId: string | null;
   input: string;
   response: string | null;
@@ -32,7 +34,7 @@ export type MadeRun = {
 
 /** Stores runs without executing them, in no particular order. */
 export async function makeRuns(
-  { prisma }: TestApp,
+  { prisma }: Pick<TestApp, 'prisma'>,
   botId: string,
   runs: Partial<MadeRun>[],
 ): Promise<MadeRun[]> {
@@ -44,6 +46,7 @@ export async function makeRuns(
     kind: 'CHAT' as const,
     status: 'COMPLETED' as const,
     channel: 'API' as const,
+    entrance: null,
     sessionId: null,
     input: '',
     response: null,

@@ -3,12 +3,23 @@ import pg from 'pg';
 import { expect, vi } from 'vitest';
 import { makeId } from '../../src/text/ids.ts';
 import type { Tenant, TestApp } from './app.ts';
+import { makeApproval } from './approvals.ts';
 import { atTheEnd } from './at-the-end.ts';
+import { makeEvaluation } from './evaluations.ts';
 import { makeRuns } from './runs.ts';
 
 /** A client, and the ids of the records that it may query, by type. */
 export type QueryClient = Pick<Tenant, 'graphql'> & { ids: Record<TypeName, string[]> };
-type TypeName = 'Account' | 'ApiKey' | 'Bot' | 'Deployment' | 'Message' | 'Run' | 'Session';
+type TypeName =
+  | 'Account'
+  | 'ApiKey'
+  | 'Approval'
+  | 'Evaluation'
+  | 'Bot'
+  | 'Deployment'
+  | 'Message'
+  | 'Run'
+  | 'Session';
 
 /** Counts the SQL statements of a query, which must succeed. */
 export type CountStatements = (client: QueryClient, query: string) => Promise<number>;
@@ -96,6 +107,8 @@ export async function queryClientOf(
     ids: {
       Account: where.accountId.in,
       ApiKey: await idsOf(prisma.apiKey.findMany(ofAccount)),
+      Approval: await idsOf(prisma.approval.findMany(ofBots)),
+      Evaluation: await idsOf(prisma.evaluation.findMany(ofBots)),
       Bot: await idsOf(prisma.bot.findMany(ofAccount)),
       Deployment: await idsOf(prisma.deployment.findMany(ofBots)),
       Message: await idsOf(
@@ -107,7 +120,7 @@ export async function queryClientOf(
   };
 }
 
-/** An account with this number of bots, of records in each bot, and of keys restricted to the bots. */
+/** An account with this number of bots, of records in each bot (with a denied tool call of each run), and of keys restricted to the bots. */
 export async function dashboard(app: TestApp, botCount: number, count: number): Promise<Tenant> {
   const { prisma } = app;
   const tenant = await app.tenant();
@@ -128,8 +141,12 @@ export async function dashboard(app: TestApp, botCount: number, count: number): 
     const runs = await makeRuns(
       app,
       botId,
-      each.map((index) => ({ deploymentId, sessionId: `user-${index}` })),
+      each.map((index) => ({ deploymentId, input: 'Hi', sessionId: `user-${index}` })),
     );
+    for (const [index, { id }] of runs.entries()) {
+      await makeEvaluation(app, botId);
+      await makeApproval(app, botId, id, deploymentId, `user-${index}`);
+    }
     const sessions = each.map((index) => ({ id: makeId('ses'), sessionId: `user-${index}` }));
     await prisma.session.createMany({
       data: sessions.map((session) => ({ ...session, botId, environment: 'PRODUCTION' })),

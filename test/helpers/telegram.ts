@@ -16,7 +16,14 @@ export type TelegramCall = {
 export type Refusal = { code: number; description?: string; retryAfter?: number };
 
 /** A message in a chat, as its user sees it. */
-export type SentMessage = { id: number; html: string; text: string; keyboard: string[] };
+export type SentMessage = {
+  id: number;
+  html: string;
+  text: string;
+  keyboard: string[];
+  /** The buttons below the message, with what a press sends. */
+  buttons: { text: string; data: string }[];
+};
 
 /** A bot of the fake server. */
 export type FakeBot = {
@@ -29,6 +36,8 @@ export type FakeBot = {
   update(message: object, user?: number): { update_id: number; message: object };
   /** A text from a user in the private chat with the bot. */
   text(text: string, user?: number): { update_id: number; message: object };
+  /** A press of a button below a message in a chat. @param data by default, the data of the message's button. */
+  press(chatId: number, button: string, data?: string): { update_id: number };
   /** Sends an update to the webhook at a server. */
   deliver(url: string, update: object, headers?: Record<string, string>): Promise<Response>;
   /** Sends updates to the client that polls. */
@@ -171,6 +180,7 @@ function makeBot(onRevoke: (token: string) => void) {
         chats.set(chat_id, rest);
         succeed(response, true);
       },
+      answerCallbackQuery: (_body, response) => succeed(response, true),
       sendChatAction: (_body, response) => succeed(response, true),
     };
 
@@ -190,6 +200,21 @@ function makeBot(onRevoke: (token: string) => void) {
     webhook: () => webhook,
     update,
     text: (text, user) => update({ text }, user),
+    press(chatId, button, given) {
+      const message = messagesOf(chatId).findLast(({ buttons }) => buttons.length > 0);
+      const data = given ?? message?.buttons.find(({ text }) => text === button)?.data;
+      const { update_id } = update({});
+      const from = { id: 7, is_bot: false, first_name: 'Op' };
+      const shown = {
+        message_id: message?.id ?? 0,
+        date: 0,
+        chat: { id: chatId, type: 'private' },
+      };
+      return {
+        update_id,
+        callback_query: { id: `press-${update_id}`, from, message: shown, data },
+      };
+    },
     deliver(url, body, headers) {
       if (!webhook) throw new Error('No webhook is set.');
       return fetch(url + new URL(webhook.url).pathname, {
@@ -222,10 +247,14 @@ function makeBot(onRevoke: (token: string) => void) {
 // biome-ignore lint/suspicious/noExplicitAny: the body of a call
 function contentOf({ text, parse_mode, reply_markup }: any) {
   const keyboard: { text: string }[][] = reply_markup?.keyboard ?? [];
+  const inline: { text: string; callback_data: string }[][] = reply_markup?.inline_keyboard ?? [];
   return {
     html: text,
     text: parse_mode === 'HTML' ? decodeHTML(text.replaceAll(/<[^>]*>/g, '')) : text,
     keyboard: keyboard.flat().map((button) => button.text),
+    buttons: inline
+      .flat()
+      .map(({ text: label, callback_data }) => ({ text: label, data: callback_data })),
   };
 }
 

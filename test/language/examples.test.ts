@@ -23,7 +23,11 @@ describe.each(readdirSync(DIRECTORY))('the example %s', (file) => {
 
 test('the demo bot needs no variables or external servers', () => {
   const report = readDefinition(read('demo.agent'));
-  expect(report).toMatchObject({ envNames: [], channels: ['web'], tools: ['time.now'] });
+  expect(report).toMatchObject({
+    envNames: [],
+    channels: ['web'],
+    tools: ['shop.refund', 'time.now'],
+  });
   expect(report.definition).toMatchObject({
     name: 'Demo',
     description: 'A friendly bot to try Parley with.',

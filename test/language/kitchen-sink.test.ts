@@ -4,6 +4,7 @@ import { formatSource } from '../../src/language/format.ts';
 import { readDefinition } from '../../src/language/read.ts';
 
 const source = readFileSync(new URL('kitchen-sink.agent', import.meta.url), 'utf8');
+const tests = readFileSync(new URL('kitchen-sink-tests.json', import.meta.url), 'utf8');
 const meaning = readFileSync(new URL('kitchen-sink.json', import.meta.url), 'utf8');
 
 test('a source with every feature is parsed without problems', () => {
@@ -15,10 +16,13 @@ test('a source with every feature is parsed without problems', () => {
     'MODEL_KEY',
     'ORDERS_HOST',
     'ORDERS_KEY',
+    'TELEGRAM_APPROVERS',
     'TELEGRAM_TOKEN',
   ]);
   expect(report.channels).toEqual(['web', 'telegram']);
   expect(report.tools).toEqual([
+    'github.all',
+    'github.create_issue',
     'github.get-issue',
     'github.search_issues',
     'handbook.*',
@@ -27,12 +31,19 @@ test('a source with every feature is parsed without problems', () => {
     'orders.create',
     'orders.lookup',
     'orders.replace',
+    'orders.search',
     'time.now',
   ]);
 });
 
 test('a source with every feature has the definition in kitchen-sink.json', () => {
   expect(readDefinition(source).definition).toEqual(JSON.parse(meaning));
+});
+
+test('a source with every feature has the tests in kitchen-sink-tests.json, apart from its definition', () => {
+  expect(readDefinition(source).tests).toEqual(JSON.parse(tests));
+  const { definition } = readDefinition(`${source.slice(0, source.indexOf('  test "'))}}`);
+  expect(readDefinition(source).definition).toEqual(definition);
 });
 
 test('a definition is plain JSON', () => {

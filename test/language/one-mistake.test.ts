@@ -7,7 +7,13 @@ import { createSource } from '../../src/language/source.ts';
 import type { Token } from '../../src/language/token.ts';
 
 const EXAMPLES = new URL('../../prisma/examples/', import.meta.url);
-const SOURCES = readdirSync(EXAMPLES).map((file) => readFileSync(new URL(file, EXAMPLES), 'utf8'));
+/**
+ * The examples without their tests: a tool that several tests use has an error at each use, and JSON in a string that does not
+ * begin has braces.
+ */
+const SOURCES = readdirSync(EXAMPLES).map((file) =>
+  readFileSync(new URL(file, EXAMPLES), 'utf8').replace(/^ {2}test "[\s\S]*?^ {2}}$/gm, ''),
+);
 const FLAT_SOURCES = SOURCES.map((source) => source.replace(/^ +/gm, ''));
 
 /** Each source with one of its tokens replaced, for every token. */

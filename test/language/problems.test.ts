@@ -22,6 +22,7 @@ const PLACES: Record<string, (text: string) => string> = {
   memory: (text) => inAgent(`  memory {\n${text}\n  }`),
   model: (text) => inAgent(`  model "m" {\n${text}\n  }`),
   telegram: (text) => inAgent(`  channel telegram {\n${text}\n  }`),
+  server: (text) => inAgent(`  tools g mcp "https://a.example/" {\n${text}\n  }`),
   group: inGroup,
   capability: inCapability,
   input: (text) => inCapability(`      input {\n${text}\n      }\n      get "https://a.example/"`),

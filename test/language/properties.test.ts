@@ -19,9 +19,83 @@ const PIECES =
   0.2 -1 1e9 99999999999 max_tokens timeout 5s 500ms 1h base_url api_key env env.KEY prompt "{{ context.a }}"
   "{{ env.KEY }}" "{{ input.a ?? "b" }}" """a""" history none last messages memory name channel web telegram
   welcome suggestions token tools mcp "https://a.example/{{ input.a }}" only capability input string number?
-  boolean[] "x" "y" get post header timeout limits tool_calls run_time time é 😀 first-name __proto__`
+  boolean[] "x" "y" get post header timeout limits tool_calls run_time time approval all reads repeatable expires
+  24h 8d approvers "4711, -12" test user tool returns fails expect reply contains
+  judged call no tokens below "{}" time.now orders."a-b" é 😀 first-name __proto__`
     .split(' ')
     .filter(Boolean);
+
+/** A random capability or server with every setting of approvals, some of them out of place. */
+const withApprovals = fc
+  .tuple(
+    fc.constantFrom('tools g { capability c "d" {', 'tools g mcp env.KEY {'),
+    fc.array(
+      fc.constantFrom(
+        'approval',
+        'approval "A sentence."',
+        'approval { expires 90m }',
+        'approval all',
+        'approval a, "b-c"',
+        'approval "all" "A sentence." { expires 7d }',
+        'approval reads { expires 8d }',
+        'reads',
+        'reads a, all',
+        'repeatable',
+        'repeatable "b-c", d',
+        'only a, "b-c", d',
+        'post "https://a.example/"',
+        'get "https://a.example/" {}',
+      ),
+      { maxLength: 8 },
+    ),
+    fc.constantFrom(' ', '\n', '\n\n # a comment\n'),
+  )
+  .map(([beginning, settings, between]) =>
+    agentWith(
+      [beginning, ...settings].join(between) +
+        between +
+        '}'.repeat(beginning.split('{').length - 1),
+    ),
+  );
+
+/** A random test with every part, some of them out of place. */
+const withTests = fc
+  .tuple(
+    fc.constantFrom('user "a"', 'context "{}" memory { name "b" } user "a"', ''),
+    fc.array(
+      fc.constantFrom(
+        'context "{\\"a\\": [1]}"',
+        'context "[]"',
+        'memory { name "Ada" }',
+        'memory { nmae """\n  b\n  """ }',
+        'user "a"',
+        'user """\n  {{ a }}\n  """',
+        'tool time.now returns ""',
+        'tool g."a-b" fails "c"',
+        'expect reply contains "b"',
+        'expect reply is """b"""',
+        'expect output "{}"',
+        'expect call time.now "{}"',
+        'expect call g.later',
+        'expect no call',
+        'expect no call time.now',
+        'expect tokens below 10',
+      ),
+      { maxLength: 6 },
+    ),
+    fc.constantFrom(' ', '\n', '\n\n # a comment\n'),
+  )
+  .map(([beginning, parts, between]) =>
+    agentWith(
+      `memory { name } tools time tools g mcp env.KEY test "t" { ${[beginning, ...parts, '}'].join(between)}`,
+    ),
+  );
+
+/** The tests of a source without their places, which the formatter changes. */
+const meaningOfTests = (source: string) =>
+  JSON.stringify(readDefinition(source).tests, (name, value) =>
+    name === 'line' || name === 'column' ? undefined : value,
+  );
 
 /** Checks the properties that hold for every text. */
 function expectProperties(source: string): void {
@@ -47,6 +121,7 @@ function expectProperties(source: string): void {
   expect(formatSource(formatted)).toBe(formatted);
   const again = readDefinition(formatted, { envNames: ['KEY', 'OTHER'] });
   expect(again.definition).toEqual(definition);
+  expect(meaningOfTests(formatted)).toBe(meaningOfTests(source));
   const codes = diagnostics.map(({ code }) => code);
   expect(again.diagnostics.map(({ code }) => code).toSorted()).toEqual(codes.toSorted());
 }
@@ -64,6 +139,20 @@ describe('any text', () => {
     fc.assert(fc.property(randomTokens, expectProperties), runsOf(100));
     const inAgent = randomTokens.map((text) => agentWith(text));
     fc.assert(fc.property(inAgent, expectProperties), runsOf(100));
+  });
+
+  test('of random approvals is parsed, and keeps its meaning when it is formatted', () => {
+    fc.assert(fc.property(withApprovals, expectProperties), runsOf(300));
+    // Enough of these sources are correct, so that the properties of correct sources are tested too.
+    const samples = fc.sample(withApprovals, { numRuns: 300, seed: 1 });
+    const valid = samples.filter((text) => readDefinition(text).definition);
+    expect(valid.length).toBeGreaterThan(20);
+  });
+
+  test('of random tests is parsed, and keeps its meaning when it is formatted', () => {
+    fc.assert(fc.property(withTests, expectProperties), runsOf(300));
+    const samples = fc.sample(withTests, { numRuns: 300, seed: 1 });
+    expect(samples.filter((text) => readDefinition(text).definition).length).toBeGreaterThan(20);
   });
 
   test('with random changes to a correct source is parsed', () => {

@@ -9,6 +9,7 @@ import { BLOCKS, type BlockName, wordsOf } from '../../src/language/grammar.ts';
 import { MAX_SOURCE_BYTES } from '../../src/language/source.ts';
 import { codesOf, problemsOf } from './helpers.ts';
 import { AGENT } from './reference/agent.ts';
+import { APPROVAL } from './reference/approval.ts';
 import { CAPABILITY } from './reference/capability.ts';
 import { CAUSES, deployedNames } from './reference/causes.ts';
 import { CHANNEL } from './reference/channel.ts';
@@ -25,6 +26,7 @@ import { OUTPUT } from './reference/output.ts';
 import { PROBLEMS } from './reference/problems.ts';
 import { REQUEST } from './reference/request.ts';
 import { TEMPLATES } from './reference/templates.ts';
+import { TEST } from './reference/test.ts';
 import { TOOLS } from './reference/tools.ts';
 import { VALUES } from './reference/values.ts';
 
@@ -42,10 +44,12 @@ const SENTENCES = {
   channel: CHANNEL,
   tools: TOOLS,
   capability: CAPABILITY,
+  approval: APPROVAL,
   input: INPUT,
   request: REQUEST,
   'How inputs travel': INPUTS,
   mcp: MCP,
+  test: TEST,
   Templates: TEMPLATES,
   'Errors and warnings': PROBLEMS,
   Layout: LAYOUT,
@@ -164,7 +168,9 @@ function around(code: string): { source: string; depth: number } {
   const inAgent = (text: string) =>
     `agentlang 5 agent "A" { description "d" ${/^prompt/m.test(text) ? '' : 'prompt "p"'}\n${text}}`;
   const inGroup = (text: string) => inAgent(`tools g {\n${text}}\n`);
+  const tools = 'tools orders { capability lookup "d" { get "https://a.example/" } }\n';
   const [word = ''] = code.split(' ');
+  if (word === 'test') return { source: inAgent(`memory { name }\n${tools}${code}`), depth: 2 };
   if (word === 'agentlang') return { source: code, depth: 0 };
   if (word === 'capability') return { source: inGroup(code), depth: 4 };
   if (word === 'input')

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatSource } from '../../src/language/format.ts';
+import { readDefinition } from '../../src/language/read.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { startServer } from '../helpers/server.ts';
@@ -41,6 +42,12 @@ function readSteps(): Step[] {
 
 const STEPS = readSteps();
 
+/** The last definition with the settings of each section that follows the steps. */
+const EXTENSIONS = PAGE.split(/^## /m)
+  .slice(-3)
+  .flatMap((section) => [...section.matchAll(/^```agentlang\n(.*?)^```$/gms)])
+  .map(([, settings = '']) => withSettings(STEPS.at(-1)?.source ?? '', settings));
+
 /** A pattern of the shown output. `…` is any text in one line. */
 const patternOf = (output: string) =>
   new RegExp(`^${output.split('…').map(RegExp.escape).join('.*')}$`);
@@ -58,6 +65,23 @@ describe('the tutorial', () => {
       expect(problemsOf(source, options)).toEqual([]);
       expect(formatSource(source)).toBe(source);
     }
+  });
+
+  test('adds a tool that a person approves, in a formatted definition', () => {
+    const [extended] = EXTENSIONS;
+    expect(problemsOf(extended ?? '', { allowedHosts: ['127.0.0.1:8123'] })).toEqual([]);
+    expect(formatSource(extended ?? '')).toBe(extended);
+    const [group] = define(extended ?? '').tools.slice(-1);
+    const capability = group?.type === 'http' ? group.capabilities[0] : undefined;
+    expect(capability?.approval).toMatchObject({ expiresSeconds: 43_200 });
+  });
+
+  test('adds a test of the agent, in a formatted definition', () => {
+    const [, tested, ...others] = EXTENSIONS;
+    expect(others).toEqual([]);
+    expect(problemsOf(tested ?? '', { allowedHosts: ['127.0.0.1:8123'] })).toEqual([]);
+    expect(formatSource(tested ?? '')).toBe(tested);
+    expect(readDefinition(tested ?? '').tests.map(({ turns }) => turns.length)).toEqual([2]);
   });
 
   test('ends with the definition of the step before, but for its output, channels and limits', () => {

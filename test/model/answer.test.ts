@@ -691,15 +691,15 @@ describe('an answer of 4 MiB', () => {
     return least;
   };
 
-  test('is assembled from deltas of one byte within 2 seconds of CPU time', async () => {
-    const seconds = await leastCpuOf(2, () => {
+  test('is assembled from deltas of one byte within 8 seconds of CPU time', async () => {
+    const seconds = await leastCpuOf(8, () => {
       const answer = assembleAnswer({ receive() {}, take() {} });
       const one = chunk({ content: 'x' });
       let length = 0;
       for (let count = SIZE; count > 0; count -= 1) length += answer.add(one).length;
       expect(length).toBe(SIZE);
     });
-    expect(seconds).toBeLessThan(2);
+    expect(seconds).toBeLessThan(8);
   });
 
   test.each<[string, () => Delta]>([
@@ -725,15 +725,15 @@ describe('an answer of 4 MiB', () => {
     expect(many).toBeLessThan(24 * few + 0.2);
   });
 
-  test('is read from pieces of one byte within 4 seconds of CPU time', async () => {
+  test('is read from pieces of one byte within 20 seconds of CPU time', async () => {
     const text = 'x'.repeat(1_000);
     const bytes = Buffer.from(event(chunk({ content: text })).repeat(SIZE / 1_000));
     const pieces = function* () {
       for (let at = 0; at < SIZE; at += 1) yield bytes.subarray(at, at + 1);
       yield Buffer.from('\n\ndata: [DONE]\n\n');
     };
-    const seconds = await leastCpuOf(4, () => readAnswer(pieces()));
-    expect(seconds).toBeLessThan(4);
+    const seconds = await leastCpuOf(20, () => readAnswer(pieces()));
+    expect(seconds).toBeLessThan(20);
   });
 
   test('in more chunks than a run may have is stopped', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noticeOf } from '../../src/approvals/notice.ts';
 import type { ModelEvent, ModelMessage, ModelTool } from '../../src/model/model.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 
@@ -60,6 +61,16 @@ describe('the offline model', () => {
       { role: 'tool', content: 'Found it', toolCallId: 'call_1' },
     ];
     expect(textOf(await run(answered))).toContain('The tool that you named answered: Found it.');
+  });
+
+  test('does not repeat a call that a notice of the server names', async () => {
+    const tools = [{ name: 'shop_find', description: '', parameters: {} }];
+    const call = { name: 'shop.find', arguments: '{"id":"A-1"}', editedArguments: null };
+    const toolCall = { status: 'COMPLETED', result: 'Found it' } as const;
+    const content = noticeOf({ ...call, status: 'APPROVED', note: null, toolCall });
+    const events = await run([{ role: 'user', content }], { tools });
+    expect(events.filter(({ type }) => type === 'tool-call')).toEqual([]);
+    expect(textOf(events)).toContain('Found it');
   });
 
   test('stops when the signal is aborted', async () => {

@@ -33,7 +33,7 @@ describe('the operations', () => {
 
   // An operation of `shared/` that only one of its users needs belongs to the folder of that user.
   test.each([
-    ['REST', 'transport/rest', 'rest', ofRest],
+    ['REST and MCP', 'transport', 'rest', ofRest],
     ['the console', 'console', 'console', ofConsole],
     ['the command', 'command', 'command', ofCommand],
   ])('of %s are all used', (_user, folder, module, operations) => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { routes } from '../../src/transport/rest/routes.ts';
+import { routes } from '../../src/transport/routes.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { type Contract, readContract } from '../helpers/contract.ts';
 import { readError } from '../helpers/documented.ts';
@@ -57,8 +57,14 @@ async function send(row: BadRequest): Promise<Response> {
       'x-forwarded-for': `2001:db8:${clients.toString(16)}::1`,
       ...headers,
     },
-    body: ['GET', 'HEAD'].includes(method) ? undefined : body,
+    body: ['GET', 'HEAD'].includes(method) ? undefined : filledIn(body),
   });
+}
+
+/** The body with the ids of the test. */
+function filledIn(body: BadRequest['body']): BadRequest['body'] {
+  if (typeof body !== 'string') return body;
+  return body.replaceAll(/\{(\w+)\}/g, (all, name: string) => ids[name] ?? all);
 }
 
 const rows = [...access, ...bodies, ...parameters].map((row) => ({

@@ -169,6 +169,7 @@ describe('Resources and their fields', () => {
       bot_id: own,
       status: 'deployed',
       deployed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      ended_at: reply.deployed_at,
       channels: ['web'],
       parse_errors: [],
       warnings: [],

@@ -64,6 +64,31 @@ async function graphql(
   return (await answer.json()) as GraphQLAnswer;
 }
 
+/** Posts to a route of OpenAI's API. */
+const openai = (path: string, body: object) =>
+  fetch(`${app.url}/v1/${path}`, {
+    method: 'POST',
+    headers: headersFor(tenant.apiKey),
+    body: JSON.stringify(body),
+  });
+const completion = (more: object = {}) =>
+  openai('chat/completions', {
+    model: bot,
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...more,
+  });
+
+/** The id of a turn that is not the last one of its session. */
+async function earlierTurn(): Promise<string> {
+  const headers = { 'x-session-id': 'two-turns' };
+  for (const _ of [1, 2]) await rest('chat', hi, { headers });
+  const { id } = await app.prisma.run.findFirstOrThrow({
+    where: { botId: bot, sessionId: 'two-turns' },
+    orderBy: { id: 'asc' },
+  });
+  return id;
+}
+
 const chat = (of: string, input = 'message: "Hi"') => ({
   query: `mutation { chat(botId: "${of}", input: { ${input} }) { response } }`,
 });
@@ -120,14 +145,18 @@ function withModel<T>(script: Script, act: () => Promise<T>): Promise<T> {
 
 type Way = { rest(): Promise<Response>; graphql?(): Promise<GraphQLAnswer> };
 
-/**
- * How to cause each error over both interfaces. `interrupted` is tested below, `definition_invalid` in
- * `deploy-source.test.ts`, and `search_too_broad` in `text-search.test.ts`.
- */
-const WAYS: Record<
-  Exclude<ErrorCode, 'interrupted' | 'definition_invalid' | 'search_too_broad'>,
-  Way
-> = {
+/** Codes that other files test: `deploy-source`, `text-search`, and `approvals` for the last three; `interrupted` below. */
+type Elsewhere =
+  | 'interrupted'
+  | 'definition_invalid'
+  | 'search_too_broad'
+  | 'already_decided'
+  | 'approval_not_found'
+  | 'evaluation_not_found'
+  | 'tool_gone';
+
+/** How to cause each error over both interfaces. */
+const WAYS: Record<Exclude<ErrorCode, Elsewhere>, Way> = {
   invalid_json: { rest: () => rest('chat', '{'), graphql: () => graphql('{') },
   invalid_request: {
     rest: () => rest('chat', { message: '' }),
@@ -153,6 +182,20 @@ const WAYS: Record<
         query: `mutation { execute(botId: "${bot}", input: { prompt: "Other", idempotencyKey: "${await usedKey()}" }) { id } }`,
       }),
   },
+  // Only OpenAI's API has messages with parts, and parameters that no bot offers.
+  unsupported_content: {
+    rest: () => completion({ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }),
+  },
+  unsupported_parameter: { rest: () => completion({ n: 2 }) },
+  not_last: {
+    rest: async () =>
+      fetch(`${app.url}/v1/responses/${await earlierTurn()}`, {
+        method: 'DELETE',
+        headers: tenant.headers,
+      }),
+    graphql: async () =>
+      graphql({ query: `mutation { deleteTurn(id: "${await earlierTurn()}") }` }),
+  },
   session_busy: {
     rest: () =>
       whileBusy(() =>
@@ -176,6 +219,10 @@ const WAYS: Record<
   insufficient_scope: {
     rest: async () => rest('chat', hi, { key: await tenant.key({ scopes: ['RUNS'] }) }),
     graphql: async () => graphql(chat(bot), { key: await tenant.key({ scopes: ['RUNS'] }) }),
+  },
+  model_not_found: {
+    rest: () => completion({ model: 'none' }),
+    graphql: () => graphql({ query: '{ deployedBot(botId: "none") { botId } }' }),
   },
   bot_not_found: {
     rest: () => rest('chat', hi, { of: 'none' }),
@@ -225,7 +272,7 @@ describe('every error is the same over both interfaces', () => {
     expect(errors).toHaveLength(1);
     expect(errors?.[0]?.extensions.code).toBe(code.toUpperCase());
     // The two use different names for the input, and have different retry times.
-    const isAboutInput = 'details' in error || 'retry_after' in error;
+    const isAboutInput = 'details' in error || 'retry_after' in error || code === 'model_not_found';
     if (!isAboutInput) expect(errors?.[0]?.message).toBe(error.message);
     expect(JSON.stringify([error, errors])).not.toContain('canary');
   });

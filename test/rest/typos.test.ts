@@ -63,7 +63,8 @@ describe('an unknown field', () => {
       { path: 'enviroment', message: 'unknown field enviroment, did you mean environment?' },
       {
         path: 'colour',
-        message: 'unknown field colour; the fields are agentlang, environment, message, env_vars',
+        message:
+          'unknown field colour; the fields are agentlang, environment, message, skip_gate, env_vars',
       },
     ]);
     expect(await countDeployments(own)).toBe(0);

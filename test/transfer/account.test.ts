@@ -12,10 +12,12 @@ import { readAccountFile, writeAccountFile } from '../../src/transfer/file.ts';
 import { importAccount } from '../../src/transfer/import-account.ts';
 import { MOVED_TABLES, STAYING_TABLES } from '../../src/transfer/tables.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { makeApproval } from '../helpers/approvals.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { migratedDatabase, testDatabase } from '../helpers/database.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { embeddedTemplate } from '../helpers/embedded-template.ts';
+import { makeEvaluation } from '../helpers/evaluations.ts';
 
 const OTHER_CIPHER = createEnvironmentCipher(Buffer.alloc(32, 9));
 
@@ -65,6 +67,9 @@ async function accountWithEverything(): Promise<{ tenant: Tenant; bot: string }>
   );
   expect(rated.errors).toBeUndefined();
   const deploymentId = data.deploy.id;
+  const approvalId = await makeApproval(app, bot, runId, first.id);
+  await makeEvaluation({ prisma }, bot);
+  await prisma.approvalMessage.create({ data: { approvalId, chatId: -5n, doneAt: new Date() } });
   const telegramBotId = makeId('bot');
   await prisma.channelState.create({
     data: {

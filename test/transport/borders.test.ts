@@ -58,6 +58,21 @@ describe('a route of the REST interface takes as many statements as its row gran
       'POST /v1/bots/:id/deployments/:deployment_id/rollback',
       ({ bot, deployment }) => post(`/v1/bots/${bot}/deployments/${deployment}/rollback`),
     ],
+    [
+      'POST /v1/chat/completions',
+      ({ bot }) =>
+        post('/v1/chat/completions', { model: bot, messages: [{ role: 'user', content: 'Hi' }] }),
+    ],
+    ['POST /v1/responses', ({ bot }) => post('/v1/responses', { model: bot, input: 'Hi' })],
+    ['GET /v1/responses/:response_id', ({ run }) => get(`/v1/responses/${run}`)],
+    ['POST /v1/responses/:response_id/cancel', ({ run }) => post(`/v1/responses/${run}/cancel`)],
+    [
+      'DELETE /v1/responses/:response_id',
+      ({ run }) =>
+        () =>
+          fetch(`${app.url}/v1/responses/${run}`, { method: 'DELETE', headers: tenant.headers }),
+    ],
+    ['GET /v1/models/:model', ({ bot }) => get(`/v1/models/${bot}`)],
   ])('%s', async (route, requestFor) => {
     const bot = await tenant.bot();
     const { deploymentId: deployment } = await app.prisma.activeDeployment.findFirstOrThrow({
@@ -66,7 +81,7 @@ describe('a route of the REST interface takes as many statements as its row gran
     const runs = await makeRuns(
       app,
       bot,
-      Array.from({ length: 30 }, () => ({ deploymentId: deployment })),
+      Array.from({ length: 30 }, () => ({ deploymentId: deployment, input: 'Hi' })),
     );
     // The first chat loads the definition into the cache.
     await (await tenant.chat(bot, { message: 'Hi' })).text();
@@ -79,6 +94,30 @@ describe('a route of the REST interface takes as many statements as its row gran
     expect(statements).toBeGreaterThan(0);
     expect(statements).toBeLessThanOrEqual(grantedTo(route));
   });
+});
+
+test('a call of a tool takes as many statements as its row grants', async () => {
+  const bot = await tenant.bot();
+  const call = (method: string, params: object) =>
+    fetch(`${app.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...tenant.headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+  const chat = () => call('tools/call', { name: bot, arguments: { message: 'Hi' } });
+  await (await chat()).text();
+  const counted = async (act: () => Promise<Response>) =>
+    count([bot, tenant.accountId], async () => {
+      const text = await (await act()).text();
+      expect(text).toContain('"result"');
+      expect(text).not.toContain('isError');
+    });
+  expect(await counted(chat)).toBeLessThanOrEqual(grantedTo('POST /mcp'));
+  expect(await counted(() => call('tools/list', {}))).toBeLessThanOrEqual(4);
 });
 
 test.each([

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { createClient as createEventClient } from 'graphql-sse';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { ChatWhole, RenameBot, Viewer } from '../../src/generated/operations/console.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { cookieIn, ownHeaders, postSession, signIn, viewerBy } from '../helpers/console.ts';
+
+type GraphQLAnswer = { errors?: { extensions: { code: string } }[] };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -457,5 +460,67 @@ describe('a session ends', () => {
     expect(await viewerBy(app, { ...own, cookie: second })).toBe(tenant.accountId);
     now += HOUR;
     expect(await viewerBy(app, { ...own, cookie: second })).toBe('INVALID_API_KEY');
+  });
+});
+
+describe('the reads of the console', () => {
+  const viewer = { documentId: Viewer.documentId, variables: {} };
+  const rename = (id: string) => ({
+    documentId: RenameBot.documentId,
+    variables: { id, name: 'Bot' },
+  });
+
+  /** An account on the plan Free, signed in to the console. */
+  const freeAccount = async () => {
+    nextMinute();
+    const free = await app.tenant({ plan: 'FREE' });
+    const cookie = await signIn(app, free.apiKey);
+    /** @returns the status and the remaining requests of the account. */
+    const send = async (body: object, headers: Record<string, string> = { cookie }) => {
+      const response = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...ownHeaders(app), ...headers },
+        body: JSON.stringify(body),
+      });
+      const { errors } = (await response.json()) as GraphQLAnswer;
+      const code = errors?.[0]?.extensions.code ?? 'OK';
+      return { code, left: Number(response.headers.get('x-ratelimit-remaining')) };
+    };
+    return { free, send };
+  };
+
+  test('do not count against the account, and its headers show the quota of the account', async () => {
+    const { send } = await freeAccount();
+    const { left } = await send(viewer);
+    expect(left).toBeLessThanOrEqual(10);
+    for (let sent = 0; sent < 20; sent += 1)
+      expect(await send(viewer)).toEqual({ code: 'OK', left });
+  });
+
+  test('count as everywhere if they change something, have a text of their own or come from a key', async () => {
+    const { free, send } = await freeAccount();
+    const bot = await free.bot();
+    const { left } = await send(viewer);
+    const bearer = { authorization: `Bearer ${free.apiKey}` };
+    expect(await send(rename(bot))).toEqual({ code: 'OK', left: left - 1 });
+    expect(await send({ query: '{ viewer { account { id } } }' })).toMatchObject({
+      left: left - 2,
+    });
+    expect(await send(viewer, bearer)).toMatchObject({ left: left - 3 });
+    const chat = {
+      documentId: ChatWhole.documentId,
+      variables: { botId: bot, input: { message: 'Hi' } },
+    };
+    expect(await send(chat)).toMatchObject({ left: left - 4 });
+  });
+
+  test('are at most 600 a minute for a session', async () => {
+    const { send } = await freeAccount();
+    const codes = await Promise.all(
+      Array.from({ length: 601 }, async () => (await send(viewer)).code),
+    );
+    expect(codes.filter((code) => code === 'RATE_LIMIT_EXCEEDED')).toHaveLength(1);
+    nextMinute();
+    expect((await send(viewer)).code).toBe('OK');
   });
 });

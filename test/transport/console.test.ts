@@ -69,6 +69,31 @@ describe('the console', () => {
     expect(page).not.toMatch(/<style|<script(?![^>]+src=)|\sstyle=|\son\w+=/);
   });
 
+  test.each([
+    '/nothing',
+    '/bots/x/y/z/nothing',
+    '/runs',
+    '/settings/nothing',
+    '/guide/tour/more/nothing',
+    '/assets/none.js',
+  ])('is shown to a browser at %s, as not found', async (path) => {
+    const shown = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(await shown.text()).toBe(await (await get('/')).text());
+  });
+
+  test.each(['/v1/nothing', '/v1', '/v1/bots/x/nothing'])(
+    'is not shown to a browser at %s, an address of the REST interface',
+    async (path) => {
+      const answer = await get(path, { accept: 'text/html' });
+      expect(answer.status).not.toBe(200);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    },
+  );
+
   test('has no page at other addresses', async () => {
     for (const path of [
       '/nothing',

@@ -49,11 +49,12 @@ describe('POST /v1/bots/:id/deploy', () => {
       bot_id: bot,
       status: 'deployed',
       deployed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      ended_at: body.deployed_at,
       channels: ['web'],
       parse_errors: [],
       warnings: [
         '1:1 the channel telegram cannot be connected: the variable TELEGRAM_BOT_TOKEN is not a token of a Telegram bot [channel-unavailable]',
-        '63:9 the tools of github cannot be connected: private and local addresses cannot be called [tools-unavailable]',
+        '63:9 the tools of github cannot be connected: private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS [tools-unavailable]',
       ],
     });
     await tenant.chat(bot, { message: 'Hi', context: { plan: 'gold' } });
@@ -69,7 +70,8 @@ describe('POST /v1/bots/:id/deploy', () => {
         'agentlang 5\n\nagent "A" {\n  prompt "Hi"\n  model "m" {\n    temprature 1\n  }\n}\n',
     });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ status: 'failed', channels: [], deployed_at: expect.any(String) });
+    const { deployed_at: deployedAt } = body;
+    expect(body).toMatchObject({ status: 'failed', channels: [], ended_at: deployedAt });
     expect(body.parse_errors).toEqual([
       '6:5 unknown setting "temprature", did you mean "temperature"? [unknown-setting]',
     ]);
@@ -237,6 +239,7 @@ describe('POST /v1/bots/:id/deployments/{deployment_id}/rollback', () => {
       ...old,
       deployment_id: expect.not.stringMatching(old.deployment_id),
       deployed_at: expect.any(String),
+      ended_at: expect.any(String),
       rolled_back_to: old.deployment_id,
     });
     await tenant.chat(bot, { message: 'Hi' });

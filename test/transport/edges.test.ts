@@ -28,7 +28,11 @@ type Field = GraphQLField<unknown, unknown>;
 /** The values of required arguments, for the first and the second use of a field. */
 const ARGUMENTS: Record<string, [string, string]> = {
   'Query.bot.id': ['"Bot"', '"Bot"'],
+  'Query.approval.id': ['"Approval"', '"Approval"'],
+  'Query.evaluation.id': ['"Evaluation"', '"Evaluation"'],
   'Query.run.id': ['"Run"', '"Run"'],
+  'Query.followedRun.id': ['"Run"', '"Run"'],
+  'Query.deployedBot.botId': ['"Bot"', '"Bot"'],
   'Query.runs.botId': ['"Bot"', '"Bot"'],
   'Query.checkDeploy.botId': ['"Bot"', '"Bot"'],
   'Query.checkDeploy.input': ['{ source: "" }', '{ source: "#" }'],

@@ -6,7 +6,10 @@ import { newApiKey } from '../../src/accounts/new-key.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeApproval } from '../helpers/approvals.ts';
+import { makeEvaluation } from '../helpers/evaluations.ts';
 import { rounds } from '../helpers/rounds.ts';
+import { makeRuns } from '../helpers/runs.ts';
 import {
   GUARDED,
   GUARDED_NODES,
@@ -18,7 +21,7 @@ import { type MayRead, type Path, pathsFrom } from './authorisation/paths.ts';
 import { type Ids, TABLE } from './authorisation/table.ts';
 
 /** The maximum number of objects on a path. */
-const DEPTH = rounds(2, 5);
+const DEPTH = rounds(2, 4);
 
 /** The types whose fields are decided one by one. */
 const OBJECTS = Object.values(schema.getTypeMap())
@@ -84,6 +87,9 @@ beforeAll(async () => {
     where: { id: data.chat.runId },
     data: { errorCode: 'model_error', errorMessage: CANARY, errorDetail: CANARY },
   });
+  await makeRuns(app, bot, [
+    { status: 'RUNNING', sessionId: 'user-1', input: CANARY, deploymentId: data.rollback.id },
+  ]);
   maker = await addKey(bot, null);
   const key = await addKey(bot, maker);
   const lastingKey = await addKey(bot, maker);
@@ -95,6 +101,8 @@ beforeAll(async () => {
     key,
     lastingKey,
     deployment: data.staging.id,
+    evaluation: await makeEvaluation(app, bot),
+    approval: await makeApproval(app, bot, data.chat.runId, data.rollback.id),
     otherAccount: (await app.tenant()).accountId,
   };
   nodes = {
@@ -122,10 +130,19 @@ const restoreKey = () =>
   app.prisma.apiKey.update({ where: { id: ids.key }, data: { revokedAt: null } });
 
 /** Causes the event that a subscription waits for. */
-const trigger = (name: string) =>
-  name.startsWith('Subscription.runChanged')
-    ? tenant.chat(ids.bot, { message: CANARY }, { 'x-session-id': 'user-1' })
-    : rollBack();
+const trigger = async (name: string) => {
+  if (name.startsWith('Subscription.approvalChanged')) {
+    const open = { status: 'WAITING' as const, decidedAt: null, settledAt: null };
+    await app.prisma.approval.update({ where: { id: ids.approval }, data: open });
+    await tenant.graphql(
+      `mutation { decideApproval(id: "${ids.approval}", decision: DENY) { id } }`,
+    );
+  } else if (name.startsWith('Subscription.evaluationChanged')) {
+    await tenant.graphql(`mutation { cancelEvaluation(id: "${ids.evaluation}") { id } }`);
+  } else if (/^Subscription\.(run|session)Changed/.test(name)) {
+    await tenant.chat(ids.bot, { message: CANARY }, { 'x-session-id': 'user-1' });
+  } else await rollBack();
+};
 
 /** The response to a path's document; for a subscription, its first event. */
 const execute = async (secret: string, { name, document }: Path): Promise<Answer> => {
@@ -181,8 +198,11 @@ const outcomeOf = ({ data, errors }: Answer, { name, closed }: Path) => {
   return found.length > 0 ? 'read' : 'no data';
 };
 
-const has = (scopes: KeyScope[], wanted: KeyScope | undefined) =>
-  wanted === undefined || scopes.includes(wanted);
+/** The fields of a run that also the response of the operation that started it guards. */
+const ALWAYS_GUARDED = ['Run.prompt', 'Run.toolCalls'];
+
+const has = (scopes: KeyScope[], wanted: KeyScope | KeyScope[] = scopes) =>
+  [wanted].flat().some((one) => scopes.includes(one));
 
 /** The paths of a key with these scopes, according to the tables. */
 const pathsOf = (scopes: KeyScope[]): Path[] => {
@@ -194,16 +214,18 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
     return has(scopes, node === undefined ? undefined : GUARDED_NODES[node]);
   };
   const mayRead: MayRead = (field, { isOwnRun }) =>
-    has(scopes, GUARDED[field]) || (isOwnRun && field.startsWith('Run.') && field !== 'Run.prompt');
+    has(scopes, GUARDED[field]) ||
+    (isOwnRun && field.startsWith('Run.') && !ALWAYS_GUARDED.includes(field));
   return [...pathsFrom(ids, nodes, mayCall, mayRead, DEPTH)];
 };
 
 /**
  * Paths through objects that the mutation has just created, or of other accounts, have no data to read. Only one run has
- * feedback and an error, the first deployment replaced none, and the last sessions of a page may have no memory.
+ * feedback and an error, the first deployment replaced none, and the last sessions of a page may have no memory and no
+ * active run.
  */
 const isWithoutData = (name: string) =>
-  /^(?!Query\.run ).* Run\.(feedback|error) | Deployment\.previous | Bot\.sessions Session\.memory |^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^(?!Query\.run (?!.*activeRun)).* Run\.(feedback|error|failure) | Deployment\.previous | Bot\.sessions Session\.(memory|activeRun) |^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 

@@ -23,6 +23,12 @@ const RUNS =
 
 describe('a list that is too long', () => {
   test.each<[string, string, object, string]>([
+    [
+      'bots to list',
+      'query ($ids: [ID!]) { bots(botIds: $ids) { edges { cursor } } }',
+      { ids: many },
+      'ids',
+    ],
     ['bots of a key', CREATE_KEY, { input: { name: 'K', botIds: many } }, 'input.botIds'],
     [
       'scopes of a key',
@@ -44,6 +50,7 @@ describe('a list that is too long', () => {
     ],
     ['statuses', RUNS, { filter: { status: Array(21).fill('FAILED') } }, 'filter.status'],
     ['channels', RUNS, { filter: { channel: Array(21).fill('API') } }, 'filter.channel'],
+    ['entrances', RUNS, { filter: { entrance: Array(21).fill('MCP') } }, 'filter.entrance'],
     [
       'error codes',
       RUNS,

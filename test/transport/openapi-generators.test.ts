@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeApi } from '../../src/transport/rest/openapi/document.ts';
-import { routes } from '../../src/transport/rest/routes.ts';
+import { routes } from '../../src/transport/routes.ts';
 
 type Node = Record<string, unknown>;
-const document = describeApi();
+const document = describeApi(routes);
 
 /** Every object below a node, with its place. */
 function* objectsIn(node: unknown, place = ''): Generator<[string, Node]> {
@@ -80,7 +80,7 @@ describe('a client generator', () => {
   });
 
   test('gets the full address of the server where it is known, and else what to set', () => {
-    expect(describeApi('https://bots.example/parley')).toMatchObject({
+    expect(describeApi(routes, 'https://bots.example/parley')).toMatchObject({
       servers: [{ url: 'https://bots.example/parley/v1' }],
       info: { contact: { url: 'https://bots.example/parley' } },
     });

@@ -1,8 +1,9 @@
 import { createConnection } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/errors/errors.ts';
-import { routes } from '../../src/transport/rest/routes.ts';
+import { routes } from '../../src/transport/routes.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeApproval } from '../helpers/approvals.ts';
 import {
   type Contract,
   type DescribedOperation,
@@ -213,7 +214,26 @@ describe('the reference page', () => {
   });
 });
 
+const isOfBot = (id: string) => routes.find((route) => route.id === id)?.isOfBot;
+
 describe('the responses of the server match the document', () => {
+  test('to OpenAI’s API: models, completions and responses', async () => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    await ask('listModels');
+    await ask('retrieveModel', { path: { model: bot } });
+    expect(await codeOf(await ask('retrieveModel'))).toBe('model_not_found');
+    await ask('createChatCompletion', { body: { model: bot, messages } });
+    const none = { model: 'none', messages, input: 'Hi' };
+    for (const operation of ['createChatCompletion', 'createResponse'])
+      expect(await codeOf(await ask(operation, { body: none }))).toBe('model_not_found');
+    const created = await ask('createResponse', { body: { model: bot, input: 'Hi' } });
+    const { id: response_id } = (await created.json()) as { id: string };
+    for (const operation of ['getResponse', 'cancelResponse', 'deleteResponse']) {
+      expect((await ask(operation, { path: { response_id } })).status).toBe(200);
+      expect(await codeOf(await ask(operation))).toBe('run_not_found');
+    }
+  });
+
   test('to chats: whole, streamed, with tools, failed and cancelled', async () => {
     await ask('chat', { body: { message: 'Hi', context: { plan: 'pro' } } });
     await ask('chat', { body: { message: 'Hi', stream: true }, headers: streamed });
@@ -292,6 +312,45 @@ describe('the responses of the server match the document', () => {
     await ask('listDeployments', { ...own, query: '?limit=2' });
   });
 
+  test('to approvals, their list and decisions', async () => {
+    const chat = await ask('chat', { body: { message: 'Hi' } });
+    const run = await app.prisma.run.findUniqueOrThrow({
+      where: { id: chat.headers.get('x-run-id') ?? '' },
+      select: { id: true, botId: true, deploymentId: true },
+    });
+    const approval_id = await makeApproval(app, run.botId, run.id, run.deploymentId ?? '');
+    await ask('listApprovals', { query: '?status=denied' });
+    const path = { approval_id };
+    await ask('readApproval', { path });
+    expect(await codeOf(await ask('readApproval', { path: { approval_id: 'tcl_0' } }))).toBe(
+      'approval_not_found',
+    );
+    expect((await ask('decideApproval', { path, body: { decision: 'deny' } })).status).toBe(200);
+    const other = await ask('decideApproval', { path, body: { decision: 'approve' } });
+    expect(await codeOf(other)).toBe('already_decided');
+  });
+
+  test('to evaluations, their list and results', async () => {
+    const source = 'agentlang 5 agent "A" { prompt "p" test "t" { user "a" expect no call } }';
+    const started = await ask('startEvaluation', { body: { agentlang: source } });
+    expect(started.status).toBe(202);
+    const { evaluation_id } = (await started.json()) as { evaluation_id: string };
+    const path = { evaluation_id };
+    const statusOf = async () => (await ask('readEvaluation', { path })).status;
+    await expect.poll(statusOf, { timeout: 30_000 }).toBe(200);
+    const empty = { body: { agentlang: 'agentlang 5 agent "A" { prompt "p" }' } };
+    expect((await ask('startEvaluation', empty)).status).toBe(200);
+    await ask('listEvaluations', { query: '?limit=2' });
+    const absent = { path: { evaluation_id: 'eva_0' } };
+    expect(await codeOf(await ask('readEvaluation', absent))).toBe('evaluation_not_found');
+    const wrong = { body: { agentlang: 'agentlang 5 agent "A" { }' } };
+    expect(await codeOf(await ask('startEvaluation', wrong))).toBe('definition_invalid');
+    const none = { body: { deployment_id: 'dep_0' } };
+    expect(await codeOf(await ask('startEvaluation', none))).toBe('deployment_not_found');
+    const noRun = { body: { agentlang: source, replay: { run_ids: ['run_0'] } } };
+    expect(await codeOf(await ask('startEvaluation', noRun))).toBe('run_not_found');
+  });
+
   test('to lists of runs, and to single runs', async () => {
     const chat = await ask('chat', { body: { message: 'Hi' } });
     const run_id = chat.headers.get('x-run-id') ?? '';
@@ -311,16 +370,15 @@ describe('the responses of the server match the document', () => {
       const answers = await Promise.all([
         ask(operationId, { apiKey: null }),
         ask(operationId, { apiKey: 'parley_sk_none' }),
-        ask(operationId, { apiKey: stranger.apiKey }),
-        ask(operationId, { path: { id: 'no-such-bot' } }),
       ]);
       const codes = await Promise.all(answers.map(codeOf));
-      expect(codes.slice(0, 3)).toEqual([
-        'missing_api_key',
-        'invalid_api_key',
-        'bot_access_denied',
-      ]);
-      expect(codes[3]).toBe('bot_not_found');
+      expect(codes).toEqual(['missing_api_key', 'invalid_api_key']);
+      if (isOfBot(operationId)) {
+        const denied = await ask(operationId, { apiKey: stranger.apiKey });
+        expect(await codeOf(denied)).toBe('bot_access_denied');
+        const missing = await ask(operationId, { path: { id: 'no-such-bot' } });
+        expect(await codeOf(missing)).toBe('bot_not_found');
+      }
       if (security) {
         expect(await codeOf(await ask(operationId, { apiKey: weak }))).toBe('insufficient_scope');
       }
@@ -346,8 +404,11 @@ describe('the responses of the server match the document', () => {
   test('for every route: its success, and each refusal that all routes share', () => {
     const missing = contract.operations
       .filter(({ operationId }) => operationId !== 'readApiDescription')
-      .flatMap(({ operationId }) =>
-        ['200', '401', '403', '404', '429'].map((status) => `${operationId} ${status}`),
+      .flatMap(({ operationId, responses }) =>
+        ['200', '401', '403', '404', '429']
+          // The list of models has no other name in its request.
+          .filter((status) => operationId !== 'listModels' || status in responses)
+          .map((status) => `${operationId} ${status}`),
       )
       .filter((status) => !contract.seen.has(status));
     expect(missing).toEqual([]);

@@ -56,6 +56,7 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
       kind: 'chat',
       status: 'completed',
       channel: 'api',
+      entrance: 'rest',
       session_id: 's',
       input: 'Hi',
       response: 'Hello there.',
@@ -74,6 +75,9 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
       reasoning_tokens: null,
       finish_reason: 'stop',
       tools_called: [],
+      trigger: 'request',
+      caused_by: null,
+      tool_calls: [],
       trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/), spans: expect.any(Array) },
     });
     expect(body.prompt_tokens + body.completion_tokens).toBe(tokens_used);
@@ -132,9 +136,9 @@ describe('GET /v1/bots/:id/runs', () => {
     const createdAt = new Date('2026-03-01T10:00:00Z');
     const made = await makeRuns(app, bot, [
       {},
-      { sessionId: 'ada', createdAt },
+      { sessionId: 'ada', entrance: 'OPENAI', createdAt },
       { sessionId: 'ada', status: 'FAILED', createdAt },
-      { channel: 'WEB', createdAt: new Date('2026-03-02T00:00:00Z') },
+      { channel: 'WEB', entrance: 'WEB', createdAt: new Date('2026-03-02T00:00:00Z') },
       { kind: 'EXECUTE', environment: 'STAGING', createdAt: new Date('2026-03-01T23:59:59.999Z') },
     ]);
     const found = async (query: string) => {
@@ -151,6 +155,9 @@ describe('GET /v1/bots/:id/runs', () => {
     expect(await found('status=failed')).toEqual(these(2));
     expect(await found('status=completed&user=ada')).toEqual(these(1));
     expect(await found('channel=web')).toEqual(these(3));
+    expect(await found('entrance=web')).toEqual(these(3));
+    expect(await found('entrance=openai')).toEqual(these(1));
+    expect(await found('entrance=openai&channel=web')).toEqual([]);
     expect(await found('kind=execute')).toEqual(these(4));
     expect(await found('environment=staging')).toEqual(these(4));
     expect(await found('date=2026-03-01')).toEqual(these(1, 2, 4));
@@ -191,6 +198,7 @@ describe('GET /v1/bots/:id/runs', () => {
     ['status=constructor', 'status', '"queued", "running"'],
     ['status=failed&status=queued', 'status', '"queued"'],
     ['channel=mail', 'channel', '"api", "web" or "telegram"'],
+    ['entrance=OPENAI', 'entrance', '"rest", "graphql", "openai", "mcp", "web" or "telegram"'],
     ['kind=', 'kind', '"chat" or "execute"'],
     ['environment=test', 'environment', '"production" or "staging"'],
     ['date=2026-02-30', 'date', '2026-11-21'],
@@ -206,7 +214,7 @@ describe('GET /v1/bots/:id/runs', () => {
     [
       'colour=blue',
       '',
-      'unknown colour; the parameters are user, status, channel, kind, environment, date, from, to, limit, cursor',
+      'unknown colour; the parameters are user, status, channel, entrance, kind, environment, date, from, to, limit, cursor',
     ],
   ])('refuses ?%s', async (query, path, message) => {
     const { status, body } = await get(`${await tenant.bot(null)}/runs?${query}`);

@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StreamedEventFragment } from '../../src/generated/operations/rest.ts';
 import { clientSignal } from '../../src/transport/http.ts';
+import { REPLY } from '../../src/transport/rest/frame-encoder.ts';
 import { streamEvents } from '../../src/transport/rest/sse.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -28,7 +29,7 @@ const serve = async (
       return write(chunk);
     };
     const limits = { pingAfterMs, headersWithinMs: 20 };
-    await streamEvents(reply, 'reply', results, clientSignal(reply), limits);
+    await streamEvents(reply, REPLY, results, clientSignal(reply), limits);
     return reply;
   });
   closing.push(() => app.close());

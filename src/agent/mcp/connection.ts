@@ -1,6 +1,4 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { withinTime } from '../../async/deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
@@ -8,7 +6,7 @@ import type { Redactor } from '../../redaction/redact.ts';
 import type { JsonObject } from '../../text/json.ts';
 import { VERSION } from '../../text/version.ts';
 import { ofClient } from './client-failure.ts';
-import { createMcpFetch } from './fetch.ts';
+import { createMcpFetch, KEY_IN_META, LONGEST_PAUSE } from './fetch.ts';
 import { collectTools, type Listing, toolPage } from './listing.ts';
 import { type CallResult, callResult } from './result.ts';
 
@@ -24,6 +22,15 @@ export type McpTarget = {
   redactor: Redactor;
   /** Names of the tools to keep; all by default. */
   only?: readonly string[] | undefined;
+};
+
+export type McpCall = {
+  name: string;
+  input: JsonObject;
+  /** Whether the call may be retried if its outcome is unknown. */
+  isRepeatable: boolean;
+  /** The `Idempotency-Key` of the request. */
+  idempotencyKey?: string | undefined;
 };
 
 /** Milliseconds, except `tools`. */
@@ -43,7 +50,7 @@ export type McpConnection = {
   /** Lists at most 10 pages and 1 MiB. Caches the listing until the server reports a change. */
   tools(): Promise<Listing>;
   /** @param signal cancels the call, also at the server. */
-  call(name: string, input: JsonObject, signal: AbortSignal): Promise<CallResult>;
+  call(call: Omit<McpCall, 'isRepeatable'>, signal: AbortSignal): Promise<CallResult>;
   /** Closes the session after its current calls. */
   retire(): void;
   /** Closes the session immediately. */
@@ -75,13 +82,18 @@ export async function connectTo(
 
   const address = URL.parse(url);
   if (!address) throw ofClient(new EgressError('invalid-url'));
-  const client = new Client({ name: 'parley', version: VERSION });
-  client.setNotificationHandler(ToolListChangedNotificationSchema, forgetList);
+  const client = new Client(
+    { name: 'parley', version: VERSION },
+    // Nobody can answer the questions of a server during a run.
+    { versionNegotiation: { mode: 'auto' }, inputRequired: { autoFulfill: false } },
+  );
+  client.setNotificationHandler('notifications/tools/list_changed', forgetList);
   const transport = new StreamableHTTPClientTransport(address, {
     fetch: createMcpFetch(egress.of(accountId), forgetList),
     requestInit: { headers },
     // Egress follows redirects and checks their targets.
     redirectPolicy: 'follow',
+    onInsufficientScope: 'throw',
   });
 
   const list = async () => {
@@ -98,10 +110,27 @@ export async function connectTo(
     return tools.listing();
   };
 
+  /** Servers of older versions report changes without a request. Ends with the connection. */
+  const followChanges = async () => {
+    const { tools } = client.getServerCapabilities() ?? {};
+    if (client.getProtocolEra() !== 'modern' || !tools?.listChanged) return;
+    const options = { timeout: limits.connect + LONGEST_PAUSE };
+    for (;;) {
+      const { closed } = await client.listen({ toolsListChanged: true }, options);
+      await closed;
+    }
+  };
+
+  /** The client has no transport until the version is negotiated. */
+  const stop = async () => {
+    await client.close();
+    await transport.close();
+  };
+
   const close = () => {
     closing ??= withinTime(limits.close, transport.terminateSession())
       .catch(() => {})
-      .then(() => client.close());
+      .then(stop);
     return closing;
   };
 
@@ -116,7 +145,7 @@ export async function connectTo(
       return pending;
     },
 
-    async call(name, input, signal) {
+    async call({ name, input, idempotencyKey }, signal) {
       calls += 1;
       // The client never removes its listener, so it gets a signal of this call only.
       const call = new AbortController();
@@ -124,7 +153,9 @@ export async function connectTo(
       signal.addEventListener('abort', abort);
       try {
         signal.throwIfAborted();
-        const request = { method: 'tools/call' as const, params: { name, arguments: input } };
+        const meta = idempotencyKey && { _meta: { [KEY_IN_META]: idempotencyKey } };
+        const params = { name, arguments: input, ...meta };
+        const request = { method: 'tools/call' as const, params };
         const options = { signal: call.signal, timeout: limits.call };
         return await client.request(request, callResult, options);
       } catch (error) {
@@ -144,18 +175,19 @@ export async function connectTo(
     close,
   };
 
-  const stop = () => void client.close();
-  lifetime.addEventListener('abort', stop);
+  const abort = () => void stop();
+  lifetime.addEventListener('abort', abort);
   try {
     const options = { timeout: limits.connect };
     const opened = client.connect(transport, options).then(() => connection.tools());
     await withinTime(limits.connect, opened, timeout);
+    followChanges().catch(forgetList);
     return connection;
   } catch (error) {
     void close();
     throw ofClient(error);
   } finally {
-    lifetime.removeEventListener('abort', stop);
+    lifetime.removeEventListener('abort', abort);
   }
 }
 

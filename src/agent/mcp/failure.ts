@@ -37,6 +37,12 @@ export class McpFailure extends Error {
     this.code = code;
     this.type = type;
   }
+
+  /** Whether the server may have performed the call, although no result arrived. */
+  get isUnanswered(): boolean {
+    if (this.cause instanceof EgressError) return this.cause.isUnanswered;
+    return this.code === 'broken' || this.code === 'timeout';
+  }
 }
 
 /** Maps an error of the network to an McpFailure. `client-failure.ts` maps the errors of the MCP client. */

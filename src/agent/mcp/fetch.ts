@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { FetchLike, RequestId } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
+import { IDEMPOTENCY_KEY } from '../../egress/idempotency-key.ts';
 import { normalizeLineEnds } from '../../model/line-ends.ts';
 import { jsonText } from '../../text/json.ts';
 import { CONNECTION_CLOSED } from './client-failure.ts';
 
 /** Milliseconds between two notification streams: doubled each time, up to a minute. */
 const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 60_000;
+export const LONGEST_PAUSE = 60_000;
 
 const KIB = 1024;
 /** Bytes of one response by request method, for all its messages together. Other methods have 64 KiB. */
@@ -29,21 +29,42 @@ const MAX_LINES = 4_096;
 /** Concurrent replies to requests from the server. */
 const MAX_REPLIES = 8;
 
+/** The request that opens the notification stream in the version 2026-07-28. In older ones it is a GET. */
+const LISTEN = 'subscriptions/listen';
+
+/** The first request to a server, which only the version 2026-07-28 has. */
+const DISCOVER = 'server/discover';
+/** JSON-RPC's error for an unknown method. The client then connects as the older versions do. */
+const UNKNOWN_METHOD = { code: -32_601, message: 'Method not found' };
+/** Servers that were written by hand accept each request that they do not know, or fail. */
+const isOfOlderServer = (status: number) => status === 202 || status >= 500;
+
+/** The member of a call's `_meta` with the `Idempotency-Key` of its request. */
+export const KEY_IN_META = 'parley/idempotency-key';
+
 const requestId = z.union([z.string(), z.number()]);
 const message = jsonText.pipe(
   z.object({
     id: requestId.optional(),
     method: z.string().optional(),
-    params: z.object({ requestId: requestId.optional(), cursor: z.string().optional() }).optional(),
+    params: z
+      .object({
+        requestId: requestId.optional(),
+        cursor: z.string().optional(),
+        _meta: z.object({ [KEY_IN_META]: z.string().optional() }).optional(),
+      })
+      .optional(),
   }),
 );
 
 /**
- * The `fetch` of one MCP client, through the egress guard. It adds four rules that the client lacks:
+ * The `fetch` of one MCP client, through the egress guard. It sends the idempotency key of a call as a header, unless the
+ * definition sets that header, and adds five rules that the client lacks:
  * - Responses are bounded.
  * - Cancelling a request also aborts its HTTP exchange.
  * - A request whose stream ends without a response fails immediately, not at its time limit.
  * - A server that repeatedly closes its notification stream is reconnected with a backoff.
+ * - A server of an older version that does not answer the request of a newer one with an error is asked in the older way.
  *
  * @param onStreamEnd is called when a notification stream ends.
  */
@@ -82,6 +103,7 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onStreamEnd: () =>
     const id = sent.method === undefined ? undefined : sent.id;
     const exchange = new AbortController();
     if (id !== undefined) underWay.set(id, exchange);
+    const isFollowing = method === 'GET' || sent.method === LISTEN;
     const isReply = typeof body === 'string' && sent.method === undefined;
     if (isReply && replies === MAX_REPLIES) throw new EgressError('broken-answer');
     if (isReply) replies += 1;
@@ -90,18 +112,29 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onStreamEnd: () =>
     };
     try {
       const signals = signal ? [signal, exchange.signal] : [exchange.signal];
-      const init = { method, headers, body, signal: AbortSignal.any(signals) };
-      if (method === 'GET') await pace(init.signal);
+      const init = {
+        method,
+        headers: withKey(headers, sent),
+        body,
+        signal: AbortSignal.any(signals),
+      };
+      if (isFollowing) await pace(init.signal);
       const { status, headers: answered, body: stream } = await egress.fetch(url, init);
+      if (sent.method === DISCOVER && id !== undefined && isOfOlderServer(status)) {
+        over();
+        await stream?.cancel();
+        return Response.json({ jsonrpc: '2.0', id, error: UNKNOWN_METHOD });
+      }
       if (!stream) over();
       const isStream = /^text\/event-stream\b/i.test(answered.get('content-type') ?? '');
       const ending = {
         isStream,
-        limit: method === 'GET' ? limitOfStream(headers) : limitOf(sent),
-        failureEvent: isStream && id !== undefined ? failureEventFor(id) : undefined,
+        limit: isFollowing ? limitOfStream(headers) : limitOf(sent),
+        failureEvent:
+          isStream && id !== undefined && !isFollowing ? failureEventFor(id) : undefined,
         onEnd: () => {
           over();
-          if (isStream && method === 'GET') onStreamEnd();
+          if (isStream && isFollowing) onStreamEnd();
         },
       };
       return new Response(stream && watch(stream, ending), { status, headers: answered });
@@ -112,6 +145,17 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onStreamEnd: () =>
       if (isReply) replies -= 1;
     }
   };
+}
+
+function withKey(
+  headers: RequestInit['headers'],
+  { params }: z.infer<typeof message>,
+): RequestInit['headers'] {
+  const key = params?._meta?.[KEY_IN_META];
+  if (key === undefined) return headers;
+  const all = new Headers(headers);
+  if (!all.has(IDEMPOTENCY_KEY)) all.set(IDEMPOTENCY_KEY, key);
+  return all;
 }
 
 type Limit = { most: number; read: { bytes: number } };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Redactor } from '../../redaction/redact.ts';
+import type { ToolEffect } from '../../runs/tool-calls/tool-call.ts';
 import { isStorable, toStorable } from '../../text/characters.ts';
 import {
   isJsonObject,
@@ -16,8 +17,8 @@ export type ListedTool = {
   description: string;
   /** A JSON Schema of an object, as JSON text: listings are cached, and text takes a fraction of the memory. */
   inputSchema: string;
-  /** Whether the server declares the tool read-only or idempotent. */
-  isRepeatable: boolean;
+  /** What a call may do, as the server's annotations declare it. Without them, it may change something. */
+  effect: ToolEffect;
 };
 
 /** The tools of a server, within the limits. */
@@ -49,15 +50,13 @@ function isSmall(schema: JsonObject): boolean {
   }
 }
 
+const annotations = z.object({ readOnlyHint: z.unknown(), idempotentHint: z.unknown() }).partial();
+
 const toolEntry = z.object({
   name: z.string().min(1).max(MAX_NAME).refine(isStorable),
   description: z.string().nullish(),
   inputSchema: jsonObject.refine((schema) => schema.type === 'object' && isSmall(schema), ofObject),
-  annotations: z
-    .object({ readOnlyHint: z.unknown(), idempotentHint: z.unknown() })
-    .partial()
-    .nullish()
-    .catch(undefined),
+  annotations: annotations.nullish().catch(undefined),
 });
 
 /**
@@ -105,8 +104,14 @@ function readTool(entry: unknown, redactor: Redactor): ListedTool | undefined {
     name,
     description: toStorable(redactor.redact(description ?? '').slice(0, MAX_DESCRIPTION)),
     inputSchema: JSON.stringify(mapObject(schema, (text) => redactor.redact(text))),
-    isRepeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+    effect: effectOf(annotations ?? {}),
   };
+}
+
+/** Source: MCP, "ToolAnnotations". */
+function effectOf({ readOnlyHint, idempotentHint }: z.infer<typeof annotations>): ToolEffect {
+  if (readOnlyHint === true) return 'reads';
+  return idempotentHint === true ? 'repeatable' : 'changes';
 }
 
 function mapObject(object: JsonObject, map: (text: string) => string): JsonObject {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../async/deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
-import type { JsonObject } from '../../text/json.ts';
 import type {
+  McpCall,
   McpConnection,
   McpConnectionDependencies,
   McpLimits,
@@ -25,13 +25,6 @@ export type McpServers = {
    */
   probe(target: McpTarget, milliseconds: number): Promise<Listing>;
   close(): Promise<void>;
-};
-
-export type McpCall = {
-  name: string;
-  input: JsonObject;
-  /** Whether the call may be retried if its outcome is unknown. */
-  isRepeatable: boolean;
 };
 
 export type McpServersLimits = McpLimits & {
@@ -175,9 +168,9 @@ export function createMcpServers({
         signal,
       ),
 
-    call: (target, { name, input, isRepeatable }, signal) =>
+    call: (target, call, signal) =>
       untilAborted(
-        use(target, isRepeatable, (connection) => connection.call(name, input, signal)),
+        use(target, call.isRepeatable, (connection) => connection.call(call, signal)),
         signal,
       ),
 

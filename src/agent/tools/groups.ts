@@ -1,6 +1,7 @@
 import type { RunningDeployment } from '../../deployments/active.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { BuiltInName, ToolGroup } from '../../language/definition.ts';
+import { partsOfToolName } from '../../language/tool-names.ts';
 import type { Log } from '../../observability/log.ts';
 import { OWN_ATTRIBUTE } from '../../runs/record/semconv.ts';
 import { MAX_LISTED, missingValues, type Trace } from '../../runs/trace/trace.ts';
@@ -8,7 +9,7 @@ import type { McpServers } from '../mcp/servers.ts';
 import { createHttpTools } from './http.ts';
 import { createMcpTools, type FoundTools } from './mcp.ts';
 import { createTimeTools } from './time.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import { type Tool, type ToolContext, ToolError } from './tool.ts';
 
 /** Resolves the tool groups of a definition. */
 export type ToolGroups = {
@@ -21,6 +22,17 @@ export type ToolGroups = {
     trace: Pick<Trace, 'step'>,
     context: ToolContext,
   ): Promise<Tool[]>;
+  /**
+   * Finds one tool by its name `<group>.<capability>`.
+   *
+   * @returns undefined if it does not exist.
+   * @throws ToolError if its server cannot be called.
+   */
+  findOne(
+    deployment: RunningDeployment,
+    name: string,
+    context: ToolContext,
+  ): Promise<Tool | undefined>;
 };
 
 export function createToolGroups({
@@ -74,6 +86,15 @@ export function createToolGroups({
         for (const note of notes) log.warn({ deploymentId }, note);
         return found.flatMap(({ tools }) => tools);
       });
+    },
+
+    async findOne(deployment, name, context) {
+      const { group: groupName } = partsOfToolName(name);
+      const group = deployment.definition.tools.find((one) => one.name === groupName);
+      if (!group) return undefined;
+      const { tools, problem } = await toolsOf(group, deployment, context);
+      if (problem !== undefined) throw new ToolError(problem, { type: 'tools_unavailable' });
+      return tools.find((tool) => tool.name === name);
     },
   };
 }

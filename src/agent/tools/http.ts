@@ -1,12 +1,21 @@
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
+import { IDEMPOTENCY_KEY } from '../../egress/idempotency-key.ts';
 import type { EgressResponse } from '../../egress/response.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import type { Capability, HttpGroup, HttpRequest } from '../../language/definition.ts';
-import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
+import { changesSomething } from '../../language/effects.ts';
+import {
+  type Lookup,
+  lookupIn,
+  pathsIn,
+  type RenderedText,
+  renderUrl,
+} from '../../language/template.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { ATTRIBUTE } from '../../runs/record/semconv.ts';
+import type { ToolEffect } from '../../runs/tool-calls/tool-call.ts';
 import { MAX_LISTED, missingValues } from '../../runs/trace/trace.ts';
 import type { JsonObject } from '../../text/json.ts';
 import { limitAnswer, limitError } from './answer.ts';
@@ -14,6 +23,7 @@ import { headersOf, renderHeaders, withinLimit } from './headers.ts';
 import { schemaOfFields } from './input.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** The size limit of a request body: 256 KiB. */
 const MAX_TOOL_BODY_BYTES = 262_144;
@@ -30,8 +40,8 @@ export type HttpToolDependencies = {
  * Creates one tool for each capability of a group. A call makes one HTTP request. `partsOf` assigns the input to the
  * parts of the request. The result is the response body, truncated to 64 KiB with a note.
  *
- * A call throws ToolError if the input or the request is invalid, if there is no response, or if the status is 400 or
- * more (with 2 KiB of the body). Once the signal is aborted, it throws the signal's reason.
+ * `prepare` throws ToolError if the input or the request is invalid; `send` if there is no response, or if the status is
+ * 400 or more (with 2 KiB of the body).
  */
 export function createHttpTools(group: HttpGroup, dependencies: HttpToolDependencies): Tool[] {
   return group.capabilities.map((capability) =>
@@ -41,45 +51,68 @@ export function createHttpTools(group: HttpGroup, dependencies: HttpToolDependen
 
 function createHttpTool(
   name: string,
-  { description, input: fields, request }: Capability,
+  capability: Capability,
   { egress, variables, redactor }: HttpToolDependencies,
 ): Tool {
+  const { description, input: fields, request } = capability;
   const inputSchema = schemaOfFields(fields);
+  const { method, timeout } = request;
   return {
     name,
     description,
     inputSchema,
-    async call(given, { signal, values, span }) {
-      try {
+    effect: effectOf(capability),
+    approval: capability.approval,
+    paths: pathsIn([request.url, ...request.headers.map(({ value }) => value)]),
+    prepare(given, { signal, values, span }) {
+      const { url, headers, body } = withoutSecrets(redactor, () => {
         const input = checkAgainst(inputSchema, given);
         const lookup = lookupIn({ ...values, input, env: variables });
         const texts = textsOf(request, lookup);
         span?.set(missingValues(texts.missing));
         const url = urlOf(texts.url);
         const headers = headersOf(texts.headers);
-        const { method, timeout } = request;
         const { query, body } = partsOf(input, request);
         addQuery(url, query);
         if (hasWrittenHost(request)) span?.set({ [ATTRIBUTE.serverAddress]: url.hostname });
-        const response = await egress.request({
-          method,
-          url: url.href,
-          headers: body ? { 'content-type': body.type, ...headers } : headers,
-          body: body?.text,
-          timeout,
-          signal,
-        });
-        span?.set({ [ATTRIBUTE.httpStatus]: response.status });
-        return resultOf(response, redactor);
-      } catch (error) {
-        if (error instanceof ToolError || error instanceof EgressError) {
-          const type = error instanceof ToolError ? error.type : error.code.replaceAll('-', '_');
-          throw new ToolError(redactor.redact(error.message), { cause: error, type });
-        }
-        throw error;
-      }
+        return { url, headers, body };
+      });
+      return {
+        request: { method, url: url.href, ...(body && { body: body.text }) },
+        async send(idempotencyKey) {
+          const response = await egress
+            .request({
+              method,
+              url: url.href,
+              headers: {
+                ...(body && { 'content-type': body.type }),
+                ...(idempotencyKey && { [IDEMPOTENCY_KEY]: idempotencyKey }),
+                ...headers,
+              },
+              body: body?.text,
+              timeout,
+              signal,
+            })
+            .catch((error) => {
+              throw error instanceof EgressError ? noAnswer(error, redactor) : error;
+            });
+          span?.set({ [ATTRIBUTE.httpStatus]: response.status });
+          return { text: resultOf(response, redactor), httpStatus: response.status };
+        },
+      };
     },
   };
+}
+
+function effectOf(capability: Capability): ToolEffect {
+  if (!changesSomething(capability)) return 'reads';
+  return capability.repeatable ? 'repeatable' : 'changes';
+}
+
+function noAnswer(error: EgressError, redactor: Redactor): ToolError {
+  const { message, code, isUnanswered } = error;
+  const type = code.replaceAll('-', '_');
+  return new ToolError(redactor.redact(message), { cause: error, type, isUnanswered });
 }
 
 /** Renders the request's templates. `missing` lists the values that were not found. */
@@ -167,5 +200,6 @@ function resultOf({ status, text, truncated }: EgressResponse, redactor: Redacto
   // A truncated body may end with part of a secret. The stream withholds that part.
   const safe = truncated ? redactor.stream().push(text) : redactor.redact(text);
   if (status < 400) return limitAnswer(safe, truncated);
-  throw new ToolError(`HTTP ${status}${safe && `: ${limitError(safe)}`}`, { type: String(status) });
+  const message = `HTTP ${status}${safe && `: ${limitError(safe)}`}`;
+  throw new ToolError(message, { type: String(status), httpStatus: status });
 }

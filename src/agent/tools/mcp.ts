@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RunningDeployment } from '../../deployments/active.ts';
 import type { McpGroup } from '../../language/definition.ts';
-import { lookupIn } from '../../language/template.ts';
+import { approvalOf, toolChangesSomething } from '../../language/effects.ts';
+import { lookupIn, pathsIn } from '../../language/template.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { ToolEffect } from '../../runs/tool-calls/tool-call.ts';
 import type { JsonObject } from '../../text/json.ts';
 import type { McpTarget } from '../mcp/connection.ts';
 import { McpFailure } from '../mcp/failure.ts';
@@ -13,6 +16,7 @@ import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders } from './headers.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, type ToolContext, ToolError } from './tool.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 export type McpToolDependencies = {
   servers: Pick<McpServers, 'list' | 'call'>;
@@ -31,6 +35,8 @@ export type FoundTools = {
   unset: string[];
   /** How many of the server's tools are omitted because they exceed a limit or are invalid; 0 by default. */
   leftOut?: number;
+  /** Why there are no tools, if their server cannot be called: a sentence without secrets. */
+  problem?: string;
 };
 
 /** Characters of a result before redaction. It is more than the 64 KiB that a model receives. */
@@ -44,8 +50,7 @@ const TOOL_LIMITS = 'A server has at most 128, each with a schema of at most 16 
  * Creates the tools of a group's server, at most 128: the tools in `only`, in that order, or else all tools in the
  * server's order. If the server is unreachable, the result has no tools and a note with the reason; the run continues.
  *
- * A call throws ToolError if the input is invalid, if there is no response, or if the result is an error. Once the signal
- * is aborted, it throws the signal's reason.
+ * `prepare` throws ToolError if the input is invalid; `send` if there is no response, or if the result is an error.
  */
 export async function createMcpTools(
   group: McpGroup,
@@ -64,7 +69,7 @@ export async function createMcpTools(
     const notes = missing.map((tool) => `${name} has no tool "${tool}".`);
     if (leftOut > 0) notes.push(`${leftOut} tools of ${name} are omitted. ${TOOL_LIMITS}`);
     return {
-      tools: tools.map((tool) => createMcpTool(name, tool, target, servers)),
+      tools: tools.map((tool) => createMcpTool(group, tool, target, servers)),
       notes,
       missing: missing.map((tool) => `${name}.${tool}`),
       unset,
@@ -75,7 +80,7 @@ export async function createMcpTools(
     if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
     const reason = limitError(shorten(error.message, MAX_MESSAGE, deployment.redactor));
     const note = `The tools of ${name} are unavailable. ${reason}`;
-    return { tools: [], notes: [note], missing: [`${name}.*`], unset };
+    return { tools: [], notes: [note], missing: [`${name}.*`], unset, problem: note };
   }
 }
 
@@ -116,33 +121,50 @@ function missingOf(listed: Pick<ListedTool, 'name'>[], only: string[] | undefine
   return (only ?? []).filter((name) => !listed.some((tool) => tool.name === name));
 }
 
+/** What a call may do: the definition's word counts before the server's. */
+function effectOf(group: McpGroup, { name, effect }: ListedTool): ToolEffect {
+  if (!toolChangesSomething(group, name, effect === 'reads')) return 'reads';
+  return group.repeatable.includes(name) ? 'repeatable' : effect;
+}
+
 function createMcpTool(
-  group: string,
-  { name, description, inputSchema: schema, isRepeatable }: ListedTool,
+  group: McpGroup,
+  tool: ListedTool,
   target: McpTarget,
   servers: Pick<McpServers, 'call'>,
 ): Tool {
   const { redactor } = target;
-  const inputSchema: JsonObject = JSON.parse(schema);
+  const { name, description } = tool;
+  const inputSchema: JsonObject = JSON.parse(tool.inputSchema);
+  const effect = effectOf(group, tool);
   return {
-    name: `${group}.${name}`,
+    name: `${group.name}.${name}`,
     description,
     inputSchema,
-    async call(given, { signal }) {
-      try {
-        const input = checkAgainst(inputSchema, given);
-        const result = await servers.call(target, { name, input, isRepeatable }, signal);
-        const whole = textOf(result);
-        const text = shorten(whole, MAX_RESULT, redactor);
-        if (result.isError) throw new ToolError(limitError(text) || 'The tool failed.');
-        return limitAnswer(text, whole.length > MAX_RESULT);
-      } catch (error) {
-        if (error instanceof ToolError || error instanceof McpFailure) {
-          const message = limitError(shorten(error.message, MAX_MESSAGE, redactor));
-          throw new ToolError(message, { cause: error, type: error.type });
-        }
-        throw error;
-      }
+    effect,
+    approval: approvalOf(group, name),
+    paths: pathsIn(group.headers.map(({ value }) => value)),
+    prepare(given, { signal }) {
+      const input = withoutSecrets(redactor, () => checkAgainst(inputSchema, given));
+      return {
+        async send(idempotencyKey) {
+          const isRepeatable = effect !== 'changes';
+          const call = { name, input, isRepeatable, idempotencyKey };
+          const result = await servers.call(target, call, signal).catch((error) => {
+            throw error instanceof McpFailure ? noResult(error, redactor) : error;
+          });
+          const whole = textOf(result);
+          const text = shorten(whole, MAX_RESULT, redactor);
+          if (result.isError) throw new ToolError(limitError(text) || 'The tool failed.');
+          return { text: limitAnswer(text, whole.length > MAX_RESULT) };
+        },
+      };
     },
   };
+}
+
+function noResult(failure: McpFailure, redactor: Redactor): ToolError {
+  const { type, isUnanswered } = failure;
+  const message = limitError(shorten(failure.message, MAX_MESSAGE, redactor));
+  return new ToolError(message, { cause: failure, type, isUnanswered });
 }

@@ -5,7 +5,7 @@ import type { Redactor } from '../../redaction/redact.ts';
 import type { Memory } from '../../sessions/memory.ts';
 import { factValue } from '../../text/input.ts';
 import { checkInput, jsonSchemaOf } from './check.ts';
-import { type Tool, ToolError } from './tool.ts';
+import { OWN_TOOL, type Tool, ToolError } from './tool.ts';
 
 /**
  * `memory.save` and `memory.forget`, for the facts that a definition declares. A definition without facts has neither.
@@ -28,23 +28,34 @@ export function createMemoryTools(
       name: 'memory.save',
       description: 'Saves a fact about the user for all later conversations.',
       inputSchema: jsonSchemaOf(save),
-      call: async (input) => {
+      ...OWN_TOOL,
+      prepare(input) {
         const given = checkInput(save, input);
         // A saved value appears in later prompts and answers, so it is redacted too.
         const fact = checkInput(save, { ...given, value: redactor.redact(given.value) });
-        await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
-          throw error instanceof GatewayError ? new ToolError(error.message) : error;
-        });
-        return 'Saved.';
+        return {
+          async send() {
+            await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
+              throw error instanceof GatewayError ? new ToolError(error.message) : error;
+            });
+            return { text: 'Saved.' };
+          },
+        };
       },
     },
     {
       name: 'memory.forget',
       description: 'Forgets a fact about the user.',
       inputSchema: jsonSchemaOf(forget),
-      call: async (input) => {
-        await memory.forget(sessionKey, checkInput(forget, input).name);
-        return 'Forgotten.';
+      ...OWN_TOOL,
+      prepare(input) {
+        const fact = checkInput(forget, input);
+        return {
+          async send() {
+            await memory.forget(sessionKey, fact.name);
+            return { text: 'Forgotten.' };
+          },
+        };
       },
     },
   ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkInput, jsonSchemaOf } from './check.ts';
-import type { Tool } from './tool.ts';
+import { OWN_TOOL, type Tool } from './tool.ts';
 
 const input = z.strictObject({});
 
@@ -11,9 +11,10 @@ export function createTimeTools(now: () => Date): Tool[] {
       name: 'time.now',
       description: 'The current date and time in UTC, as ISO 8601.',
       inputSchema: jsonSchemaOf(input),
-      call: async (given) => {
+      ...OWN_TOOL,
+      prepare(given) {
         checkInput(input, given);
-        return now().toISOString();
+        return { send: async () => ({ text: now().toISOString() }) };
       },
     },
   ];

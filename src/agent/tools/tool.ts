@@ -1,3 +1,5 @@
+import type { Approval } from '../../language/definition.ts';
+import type { ToolEffect, ToolRequest } from '../../runs/tool-calls/tool-call.ts';
 import type { Span } from '../../runs/trace/trace.ts';
 import type { JsonObject } from '../../text/json.ts';
 
@@ -9,13 +11,43 @@ export type Tool = {
   description: string;
   /** A JSON Schema of an object. */
   inputSchema: JsonObject;
+  /** What a call may do outside the server. */
+  effect: ToolEffect;
+  /** The approval of a person that each call needs; null: none. */
+  approval: Approval | null;
+  /** The paths of the template values that a call uses, except `env` and `input`. */
+  paths: readonly (readonly string[])[];
   /**
+   * Checks the input and makes everything that is sent.
+   *
    * @param input the parsed arguments from the model, not validated.
-   * @returns the result for the model, at most 64 KiB.
+   * @throws ToolError for an input that the model may read about and correct.
+   */
+  prepare(input: unknown, context: ToolContext): PreparedCall;
+};
+
+/** A call that is ready to be sent. */
+export type PreparedCall = {
+  /** The HTTP request, with the values of variables. None for a call without one of its own. */
+  request?: ToolRequest;
+  /**
+   * Sends the call. Once the context's signal is aborted, throws the signal's reason.
+   *
+   * @param idempotencyKey the request's `Idempotency-Key`; none for a call that only reads.
    * @throws ToolError for a failure that the model may read and react to.
    */
-  call(input: unknown, context: ToolContext): Promise<string>;
+  send(idempotencyKey?: string): Promise<ToolAnswer>;
 };
+
+export type ToolAnswer = {
+  /** The result for the model, at most 64 KiB. */
+  text: string;
+  /** The status of the HTTP response, if there was one. */
+  httpStatus?: number;
+};
+
+/** A tool of the server's own, which needs no approval and uses no template values. */
+export const OWN_TOOL = { effect: 'reads', approval: null, paths: [] } as const;
 
 /** The run that a tool call belongs to. */
 export type ToolContext = {
@@ -32,11 +64,21 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
   /** A short error type for traces. */
   readonly type: string;
+  /** The status of the HTTP response, if there was one. */
+  readonly httpStatus: number | undefined;
+  /** Whether the request may have been performed, although no response to it arrived. */
+  readonly isUnanswered: boolean;
 
-  constructor(message: string, { type = 'tool_error', ...options }: ToolErrorOptions = {}) {
+  constructor(
+    message: string,
+    { type = 'tool_error', httpStatus, isUnanswered = false, ...options }: ToolErrorOptions = {},
+  ) {
     super(message, options);
     this.type = type;
+    this.httpStatus = httpStatus;
+    this.isUnanswered = isUnanswered;
   }
 }
 
-type ToolErrorOptions = ErrorOptions & { type?: string };
+type ToolErrorOptions = ErrorOptions &
+  Partial<Pick<ToolError, 'type' | 'httpStatus' | 'isUnanswered'>>;

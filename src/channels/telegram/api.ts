@@ -29,8 +29,11 @@ export type TelegramBot = {
   getUpdates(offset: number | undefined, waitS: number, signal: AbortSignal): Promise<unknown[]>;
   /** @returns the id of the message. */
   send(target: Target, text: Html, signal: AbortSignal, keyboard?: Keyboard): Promise<number>;
+  /** Also removes the buttons of the message. */
   edit(target: Target, messageId: number, text: Html, signal: AbortSignal): Promise<void>;
   remove(target: Target, messageId: number, signal: AbortSignal): Promise<void>;
+  /** Answers a press of a button with a short text, so that it no longer seems to be in progress. */
+  answerPress(pressId: string, text: string, signal: AbortSignal): Promise<void>;
   /** Shows that the bot is typing, for 5 seconds or until its next message. */
   type(target: Target, signal: AbortSignal): Promise<void>;
 };
@@ -41,7 +44,7 @@ export type TelegramApi = {
 };
 
 const CALL_MS = 6_000;
-const ALLOWED_UPDATES = ['message'] as const;
+const ALLOWED_UPDATES = ['message', 'callback_query'] as const;
 
 /** @param apiRoot base URL of the Bot API server, without a trailing slash. It is the operator's, so it may be private. */
 export function createTelegramApi({
@@ -125,6 +128,9 @@ export function createTelegramApi({
           }).catch((error: unknown) => {
             if (!isTelegramError(error, 'unchanged')) throw error;
           });
+        },
+        async answerPress(pressId, text, signal) {
+          await call((api, s) => api.answerCallbackQuery(pressId, { text }, s), signal);
         },
         async remove({ chatId }, messageId, signal) {
           await call((api, s) => api.deleteMessage(chatId, messageId, s), signal);

@@ -47,6 +47,7 @@ export function createTelegramChat({
       botVersion: quota.version,
       environment,
       channel: 'TELEGRAM' as const,
+      entrance: 'TELEGRAM' as const,
       ...{
         sessionId,
         message: text,

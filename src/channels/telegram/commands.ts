@@ -16,6 +16,8 @@ export const SENTENCES = {
   forgotten: 'I have forgotten our conversation, and all that I knew about you.',
   stopped: 'Stopped.',
   idle: 'There is nothing to stop.',
+  outcomeFailed:
+    'A call that waited for approval is settled, but I cannot tell you the outcome now. Please ask me about it.',
   failed: 'Sorry, I cannot answer now. Please send your message again later.',
 } as const;
 

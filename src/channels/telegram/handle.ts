@@ -9,6 +9,9 @@ import { type Commands, SENTENCES, sentenceOf } from './commands.ts';
 import type { TelegramConnector } from './connector.ts';
 import { isTelegramError, TelegramError } from './error.ts';
 import type { Inbox, TakenUpdate } from './inbox.ts';
+import { FIRST_PAUSE_MS, MAX_ATTEMPTS, MAX_PAUSE_MS, pauseAfter } from './pauses.ts';
+import type { HandlePress } from './press.ts';
+import type { TellOutcome } from './tell-outcome.ts';
 import { readToken, telegramOf } from './token.ts';
 
 /** Handles one update, and marks it as done or returns it to the queue. Does not reject. */
@@ -22,12 +25,8 @@ type Answering = {
   target: Target;
 };
 
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 60_000;
 /** Runs that fail before the user is asked to try again. */
 const MAX_FAILED_RUNS = 3;
-/** Attempts at an update that fails for an unknown reason, about a quarter of an hour. */
-const MAX_ATTEMPTS = 20;
 /** After a longer wait for a limit of the account, the user is asked to try again later. */
 const MAX_LIMIT_S = 120;
 
@@ -38,6 +37,8 @@ export function createHandleUpdate({
   inbox,
   chat,
   commands,
+  tellOutcome,
+  press,
   blockedChats,
   connector,
   log,
@@ -48,6 +49,8 @@ export function createHandleUpdate({
   inbox: Inbox;
   chat: TelegramChat;
   commands: Commands;
+  tellOutcome: TellOutcome;
+  press: HandlePress;
   blockedChats: BlockedChats;
   connector: Pick<TelegramConnector, 'revoked'>;
   log: Log;
@@ -83,6 +86,8 @@ export function createHandleUpdate({
     const { request, chatId } = update.message;
     const { deploymentId, definition } = parts.deployment;
     const { telegramBotId, botId } = update;
+    if (request.kind === 'press') return press(request, update, parts, signal);
+    if (request.kind === 'outcome') return tellOutcome(request.runId, update, parts, signal);
     await blockedChats.remove({ telegramBotId, botId, deploymentId, chatId });
     switch (request.kind) {
       case 'text':
@@ -169,9 +174,4 @@ export function createHandleUpdate({
       await inbox.postpone(update, MAX_PAUSE_MS).catch(() => {});
     }
   };
-}
-
-/** @returns milliseconds until the next attempt. */
-function pauseAfter(attempts: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 10), MAX_PAUSE_MS);
 }

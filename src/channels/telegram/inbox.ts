@@ -96,9 +96,7 @@ export function createInbox({
 
   return {
     async store(recipient, { updateId, sessionId, album, message }) {
-      const isStop = message.request.kind === 'command' && message.request.command === 'stop';
-      // A request to stop must not wait for the reply that it stops.
-      const lane = isStop ? `${sessionId} stop` : sessionId;
+      const lane = laneOf(sessionId, message);
       const { telegramBotId, botId, environment } = recipient;
       // In SQL, the times are the database's.
       await prisma.$executeRaw`
@@ -176,4 +174,12 @@ export function createInbox({
             WHERE created_at < now() - ${KEPT_FOR}::interval LIMIT ${BATCH})`;
     },
   };
+}
+
+function laneOf(sessionId: string, { request }: IncomingMessage): string {
+  // A decision does not belong to the conversation in the chat.
+  if (request.kind === 'press') return `${sessionId} press`;
+  // A request to stop must not wait for the reply that it stops.
+  const isStop = request.kind === 'command' && request.command === 'stop';
+  return isStop ? `${sessionId} stop` : sessionId;
 }

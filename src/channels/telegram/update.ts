@@ -7,7 +7,11 @@ export type Request =
   | { kind: 'text'; text: string }
   /** A photo, a voice message, or another message that is not text. */
   | { kind: 'unsupported' }
-  | { kind: 'command'; command: Command };
+  | { kind: 'command'; command: Command }
+  /** Not a message of the user: the run that tells the outcome of an approval has ended. See `outcomes.ts`. */
+  | { kind: 'outcome'; runId: string }
+  /** A press of a button below a message about an approval. `data` is not checked. */
+  | { kind: 'press'; pressId: string; data: string; messageId: number };
 
 export type Command = (typeof COMMANDS)[number];
 
@@ -58,6 +62,17 @@ const update = z.object({
   }),
 });
 
+/** A press of a button. Its message may be too old to be read, but always has its id and chat. */
+const press = z.object({
+  update_id: z.int().min(0),
+  callback_query: z.object({
+    id: z.string().max(64),
+    from: z.object({ is_bot: z.literal(false) }),
+    message: z.object({ message_id: z.int(), chat: z.object({ id: z.int() }) }),
+    data: z.string().max(64),
+  }),
+});
+
 /** The messages of people that are not text. All others without a text are notices, such as of a pinned message. */
 const CONTENTS = [
   ...['animation', 'audio', 'document', 'paid_media', 'photo', 'sticker', 'story', 'video'],
@@ -81,6 +96,8 @@ export type Addressee = { id: string; name: string };
  * @returns `undefined` for an update that needs no answer, or that is malformed.
  */
 export function readUpdate(input: unknown, bot: Addressee): IncomingUpdate | undefined {
+  const pressed = press.safeParse(input).data;
+  if (pressed) return readPress(pressed);
   const { data } = update.safeParse(input);
   if (!data || data.message.from.is_bot) return undefined;
   const { update_id: updateId, message } = data;
@@ -109,6 +126,19 @@ export function readUpdate(input: unknown, bot: Addressee): IncomingUpdate | und
         ? { kind: 'unsupported' }
         : (requestOf(command) ?? readText(text, isGroup ? mentions : [])),
     },
+  };
+}
+
+function readPress({
+  update_id: updateId,
+  callback_query: query,
+}: z.output<typeof press>): IncomingUpdate {
+  const { id: pressId, data, message } = query;
+  const chatId = message.chat.id;
+  return {
+    updateId,
+    sessionId: channelSessionId('TELEGRAM', String(chatId)),
+    message: { chatId, request: { kind: 'press', pressId, data, messageId: message.message_id } },
   };
 }
 

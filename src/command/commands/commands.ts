@@ -1,5 +1,6 @@
 import type { Command } from '../line/definition.ts';
 import { ACCOUNT } from './account.ts';
+import { APPROVALS } from './approvals.ts';
 import { CONVERSATIONS } from './conversations.ts';
 import { DEFINITIONS } from './definitions.ts';
 import { DEPLOYMENTS } from './deployments.ts';
@@ -14,6 +15,7 @@ const OTHERS: readonly Command[] = [
   ...DEPLOYMENTS,
   ...CONVERSATIONS,
   ...RUNS,
+  ...APPROVALS,
 ];
 
 /** All commands, in the order of the help. */

@@ -1,5 +1,8 @@
+import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { TEMPLATE_NAMES } from '../definitions/template-names.ts';
+import { UsageError } from '../errors.ts';
 import { type Command, command } from '../line/definition.ts';
+import { BOT, DEFINITION, ENV, VAR, VARS } from './options.ts';
 
 const FILES = {
   placeholder: 'FILE',
@@ -77,4 +80,112 @@ export const DEFINITIONS: readonly Command[] = [
       await format(input.texts('files'), { onlyCheck: input.flag('check') }, context);
     },
   }),
+  command({
+    name: 'test',
+    group: 'Definitions',
+    summary: 'Run the tests of a definition on a server, without a deploy.',
+    details: [
+      'It prints each test as it ends. No tool is called, and nothing of the bot changes. It exits with 0 if no test failed, 1 if one failed, and 2 if the tests could not be run.',
+    ],
+    arguments: {
+      file: DEFINITION,
+    },
+    options: {
+      bot: BOT,
+      env: {
+        ...ENV,
+        description: 'The environment whose variables are used. Defaults to production.',
+      },
+      local: {
+        description:
+          'Run the tests on a server that starts for them, with the settings of this directory and an empty database.',
+      },
+      repeat: {
+        value: 'NUMBER',
+        description: 'How often each test is run, 1 to 10. A test passes if all attempts pass.',
+      },
+      model: { value: 'NAME', description: 'A model in place of the model of the definition.' },
+      replay: {
+        value: 'NUMBER',
+        description: 'Also repeat this number of the newest recorded runs, 1 to 500.',
+      },
+      junit: { value: 'FILE', isFile: true, description: 'Also write the results as JUnit XML.' },
+      markdown: {
+        value: 'FILE',
+        isFile: true,
+        description: 'Also write the results as Markdown, for a pull request.',
+      },
+      var: VAR,
+      vars: VARS,
+    },
+    examples: [
+      { line: 'parley test desk.agent --bot desk', description: 'Before a deploy' },
+      { line: 'parley test desk.agent --local', description: 'Without a server or a key' },
+      {
+        line: 'parley test desk.agent --bot desk --repeat 5 --junit results.xml',
+        description: 'In CI, five times each',
+      },
+      {
+        line: 'parley test desk.agent --bot desk --replay 50 --markdown results.md',
+        description: 'With the last 50 recorded runs',
+      },
+    ],
+    async run(input, context) {
+      const repeat = numberOf('repeat', input.text('repeat') ?? '1', 10);
+      const given = input.text('replay');
+      const local = input.flag('local');
+      if (local && (input.text('bot') !== undefined || given !== undefined))
+        throw new UsageError('--local does not go together with --bot and --replay.');
+      const replay = given === undefined ? undefined : numberOf('replay', given, 500);
+      const { test } = await import('../evaluations/test.ts');
+      await test(
+        input.required('file'),
+        {
+          bot: input.text('bot'),
+          local,
+          environment: input.choice('env', ENVIRONMENT_NAMES) ?? 'production',
+          repeat,
+          model: input.text('model'),
+          replay,
+          junit: input.text('junit'),
+          markdown: input.text('markdown'),
+          vars: input.texts('var'),
+          varsFile: input.text('vars'),
+        },
+        context,
+      );
+    },
+  }),
+  command({
+    name: 'test import',
+    group: 'Definitions',
+    summary: 'Write the test cases of another system as tests.',
+    details: [
+      'It reads one JSON object a line: "input" with "expected" and "context", OpenAI Evals\' "input" with "ideal", or promptfoo\'s "vars" with "assert". It prints a test block for each, to paste into the agent. It exits with 2 if a line is no such object.',
+    ],
+    arguments: {
+      file: {
+        placeholder: 'FILE',
+        required: true,
+        isFile: true,
+        description: 'A file of JSON lines; - is stdin.',
+      },
+    },
+    options: {},
+    examples: [
+      { line: 'parley test import cases.jsonl >> tests.txt', description: 'From OpenAI Evals' },
+    ],
+    async run(input, context) {
+      const { importTests } = await import('../evaluations/import-tests.ts');
+      await importTests(input.required('file'), context);
+    },
+  }),
 ];
+
+/** @throws UsageError if the text is no number from 1 to the largest. */
+function numberOf(option: string, text: string, largest: number): number {
+  const number = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > largest)
+    throw new UsageError(`--${option} must be a whole number from 1 to ${largest}.`);
+  return number;
+}

@@ -1,6 +1,17 @@
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { type Command, command } from '../line/definition.ts';
-import { BOT, ENV, LIMIT, limitOf, MESSAGE, VAR, VARS, YES } from './options.ts';
+import {
+  BOT,
+  DEFINITION,
+  ENV,
+  LIMIT,
+  limitOf,
+  MESSAGE,
+  SKIP_GATE,
+  VAR,
+  VARS,
+  YES,
+} from './options.ts';
 
 export const DEPLOYMENTS: readonly Command[] = [
   command({
@@ -9,19 +20,16 @@ export const DEPLOYMENTS: readonly Command[] = [
     summary: 'Deploy a definition to a bot.',
     details: [
       'It shows the difference to the definition that runs, and asks. A definition with mistakes is not deployed. Values of variables are never shown; variables that are not given keep their values.',
+      'If the bot has a gate, the command waits for it and prints each case. It exits with 1 if the gate holds the deployment back.',
     ],
     arguments: {
-      file: {
-        placeholder: 'FILE',
-        required: true,
-        isFile: true,
-        description: 'The definition; - is stdin.',
-      },
+      file: DEFINITION,
     },
     options: {
       bot: BOT,
       env: { ...ENV, description: 'The environment. Defaults to production.' },
       message: MESSAGE,
+      'skip-gate': SKIP_GATE,
       var: VAR,
       vars: VARS,
       unset: { value: 'NAME', multiple: true, description: 'Remove a variable.' },
@@ -46,6 +54,7 @@ export const DEPLOYMENTS: readonly Command[] = [
           bot: input.text('bot'),
           environment: input.choice('env', ENVIRONMENT_NAMES) ?? 'production',
           message: input.text('message'),
+          skipGate: input.flag('skip-gate'),
           vars: input.texts('var'),
           varsFile: input.text('vars'),
           unset: input.texts('unset'),
@@ -104,20 +113,23 @@ export const DEPLOYMENTS: readonly Command[] = [
     name: 'promote',
     group: 'Deployments',
     summary: 'Deploy what runs in staging to production.',
-    details: ['Production keeps its own variables. It shows the difference, and asks.'],
+    details: [
+      'Production keeps its own variables. It shows the difference, and asks. It waits for the gate of the bot, if there is one.',
+    ],
     arguments: {
       id: {
         placeholder: 'ID',
         description: 'A deployment to staging. Defaults to the active one there.',
       },
     },
-    options: { bot: BOT, message: MESSAGE, yes: YES },
+    options: { bot: BOT, message: MESSAGE, 'skip-gate': SKIP_GATE, yes: YES },
     examples: [{ line: 'parley promote --bot desk', description: 'Show the difference and ask' }],
     async run(input, context) {
       const { promote } = await import('../deployments/promote.ts');
       const options = {
         bot: input.text('bot'),
         message: input.text('message'),
+        skipGate: input.flag('skip-gate'),
         yes: input.flag('yes'),
       };
       await promote(input.text('id'), options, context);

@@ -2,6 +2,14 @@ import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { UsageError } from '../errors.ts';
 import type { Option } from '../line/definition.ts';
 
+/** The argument of a command that reads one definition. */
+export const DEFINITION = {
+  placeholder: 'FILE',
+  required: true,
+  isFile: true,
+  description: 'The definition; - is stdin.',
+} as const;
+
 /** Options that several commands share. */
 export const BOT = {
   value: 'ID',
@@ -58,3 +66,8 @@ export function limitOf(text: string | undefined): number {
     throw new UsageError('--limit must be a whole number from 1 to 1000.');
   return limit;
 }
+
+export const SKIP_GATE = {
+  description:
+    'Deploy without the gate of the bot. It needs --message, and a key with the scope admin.',
+} as const satisfies Option;

@@ -1,4 +1,5 @@
 import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENTRANCE_NAMES } from '../../vocabulary/entrances.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { LISTED_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
 import { UsageError } from '../errors.ts';
@@ -32,6 +33,11 @@ export const RUNS: readonly Command[] = [
         choices: CHANNEL_NAMES,
         description: 'Only runs from this channel.',
       },
+      entrance: {
+        value: 'NAME',
+        choices: ENTRANCE_NAMES,
+        description: 'Only runs that clients requested through this interface.',
+      },
       kind: {
         value: 'KIND',
         choices: LISTED_KIND_NAMES,
@@ -54,6 +60,7 @@ export const RUNS: readonly Command[] = [
           user: input.text('user'),
           status: input.choice('status', RUN_STATUS_NAMES),
           channel: input.choice('channel', CHANNEL_NAMES),
+          entrance: input.choice('entrance', ENTRANCE_NAMES),
           kind: input.choice('kind', LISTED_KIND_NAMES),
           environment: input.choice('env', ENVIRONMENT_NAMES),
           date: dayOf(input.text('date')),

@@ -175,4 +175,24 @@ export const SERVER: readonly Command[] = [
       await importAccount(input.required('file'), input.text('key-file'), context);
     },
   }),
+  command({
+    name: 'stats rebuild',
+    group: 'Server',
+    summary: 'Count the runs again from which statistics and usage are read.',
+    details: [
+      'Servers keep totals of the runs of each hour and day, which follow every change by themselves. Rebuild them after runs were changed in the database without its triggers, such as by a restore of single tables. The result says how many totals were wrong.',
+      'It needs no key, but the settings of the server, so run it on the machine of the server, in the directory of its .env. Stop a server with the embedded database first; servers on PostgreSQL may run. It can be ended and repeated at any time.',
+    ],
+    options: {
+      bot: { value: 'ID', short: 'b', description: 'Only the runs of this bot.' },
+    },
+    examples: [
+      { line: 'parley stats rebuild', description: 'All bots of all accounts' },
+      { line: 'parley stats rebuild --bot desk', description: 'One bot' },
+    ],
+    async run(input, context) {
+      const { rebuildStats } = await import('../local/rebuild-stats.ts');
+      await rebuildStats(input.text('bot'), context);
+    },
+  }),
 ];

@@ -16,6 +16,8 @@ export type DeployOptions = VariableOptions & {
   bot: string | undefined;
   environment: EnvironmentName;
   message: string | undefined;
+  /** Whether the deployment becomes active without the gate of the bot. */
+  skipGate: boolean;
   yes: boolean;
   /** Names of variables to remove. */
   unset: readonly string[];
@@ -24,6 +26,7 @@ export type DeployOptions = VariableOptions & {
 /** Deploys a file, after it showed the difference to what runs. A definition with mistakes is not sent. */
 export async function deploy(path: string, options: DeployOptions, context: Context) {
   assertCanConfirm('deploy', options.yes, context);
+  assertReason(options);
   if (path === STDIN && (!options.yes || options.varsFile === STDIN))
     throw new UsageError('stdin holds the definition, so nothing can be asked. Add --yes.');
   const source = await readSourceFile(path, context.terminal.stdin);
@@ -48,6 +51,12 @@ export async function deploy(path: string, options: DeployOptions, context: Cont
   await printOutcome(outcome, source, context);
 }
 
+/** @throws UsageError if the gate is skipped without a reason. */
+export function assertReason({ skipGate, message }: Pick<DeployOptions, 'skipGate' | 'message'>) {
+  if (skipGate && !message?.trim())
+    throw new UsageError('--skip-gate needs a reason: add --message "…".');
+}
+
 /** @throws Refusal after printing every mistake with its line. */
 async function assertValid(source: SourceFile, context: Context): Promise<void> {
   const { definition, diagnostics } = readDefinition(source.text);
@@ -65,18 +74,21 @@ export async function readActive(
   return bot?.activeDeployment ?? undefined;
 }
 
-type Sent = Pick<DeployOptions, 'environment' | 'message' | 'unset'> & { botId: string };
+type Sent = Pick<DeployOptions, 'environment' | 'message' | 'skipGate' | 'unset'> & {
+  botId: string;
+};
 
 async function send(
   source: SourceFile,
   variables: Record<string, string>,
-  { botId, environment, message, unset }: Sent,
+  { botId, environment, message, skipGate, unset }: Sent,
   connection: Connection,
   context: Context,
 ) {
   const removed = Object.fromEntries(unset.map((name) => [name, null]));
   const envVars = { ...removed, ...variables };
-  const input = { source: source.text, environment, message, envVars };
+  const gate = skipGate ? { skipGate } : {};
+  const input = { source: source.text, environment, message, envVars, ...gate };
   try {
     const { deploymentId } = await connection.forBot(botId, () =>
       connection.parley.deploy(botId, input),

@@ -4,19 +4,25 @@ import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { connect } from '../server/connection.ts';
 import { assertCanConfirm, confirmChange } from './confirm-change.ts';
-import { readActive } from './deploy.ts';
+import { assertReason, readActive } from './deploy.ts';
 import { printOutcome, readOutcome } from './outcome.ts';
 import { readTarget } from './rollback.ts';
 
-type PromoteOptions = { bot: string | undefined; message: string | undefined; yes: boolean };
+type PromoteOptions = {
+  bot: string | undefined;
+  message: string | undefined;
+  skipGate: boolean;
+  yes: boolean;
+};
 
 /** Deploys a staging deployment to production. Without an ID, the active one of staging. */
 export async function promote(
   given: string | undefined,
-  { bot, message, yes }: PromoteOptions,
+  { bot, message, skipGate, yes }: PromoteOptions,
   context: Context,
 ): Promise<void> {
   assertCanConfirm('promote', yes, context);
+  assertReason({ skipGate, message });
   const connection = await connect(context);
   const { graphql, botId: botOf, forBot } = connection;
   const botId = botOf(bot);
@@ -37,6 +43,7 @@ export async function promote(
     deploymentId: id,
     message: message ?? null,
     idempotencyKey: randomUUID(),
+    ...(skipGate && { skipGate }),
   };
   const { promote: promoted } = await forBot(botId, () =>
     graphql.run(Promote, variables, context.signal),

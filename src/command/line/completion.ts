@@ -65,13 +65,21 @@ function groups(commands: readonly Command[]): Group[] {
   });
 }
 
-/** The options with choices of all commands. Options of one name have the same choices. */
-function choiceOptions(commands: readonly Command[]): [name: string, choices: readonly string[]][] {
-  const found = new Map<string, readonly string[]>();
-  for (const { options } of commands)
-    for (const [name, { choices }] of Object.entries(options))
-      if (choices) found.set(name, choices);
-  return [...found];
+/** The choices of an option, and the commands that offer them. */
+type Choices = { option: string; choices: readonly string[]; commands: string[] };
+
+/** The options with choices of all commands. Options of one name may have other choices in another command. */
+function choiceOptions(commands: readonly Command[]): Choices[] {
+  const found = new Map<string, Choices>();
+  for (const { name, options } of commands)
+    for (const [option, { choices }] of Object.entries(options)) {
+      if (!choices) continue;
+      const key = [option, ...choices].join(' ');
+      const known = found.get(key) ?? { option, choices, commands: [] };
+      known.commands.push(name);
+      found.set(key, known);
+    }
+  return [...found.values()];
 }
 
 /** The options of all commands that a value follows. */
@@ -92,17 +100,17 @@ function bash(commands: readonly Command[]): string {
     const pattern = words === '' ? '*' : `'${words}'|'${words} '*`;
     return `    ${pattern}) candidates='${candidates.join(' ')}' ;;`;
   });
-  const choices = choiceOptions(commands).map(
-    ([name, values]) =>
-      `    --${name}) COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`,
-  );
+  const all = choiceOptions(commands);
+  const choices = all.map(({ option, choices: values, commands: names }) => {
+    const isOnly = all.filter((other) => other.option === option).length === 1;
+    const patterns = isOnly
+      ? [`*:--${option}`]
+      : names.flatMap((name) => [`'${name}:--${option}'`, `'${name} '*:--${option}`]);
+    return `    ${patterns.join('|')}) COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`;
+  });
   return `# Completion of parley for bash. Add to ~/.bashrc: source <(parley completion bash)
 _parley() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words='' word candidates
-  case "$previous" in
-${choices.join('\n')}
-  esac
-  previous=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" option="\${COMP_WORDS[COMP_CWORD-1]}" previous='' words='' word candidates
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$previous" in
       ${valueOptions(commands).join('|')}) ;;
@@ -110,6 +118,9 @@ ${choices.join('\n')}
     esac
     previous="$word"
   done
+  case "$words:$option" in
+${choices.join('\n')}
+  esac
   case "$words" in
 ${cases.join('\n')}
   esac

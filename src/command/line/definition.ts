@@ -64,6 +64,7 @@ export const GROUPS = [
   'Deployments',
   'Conversations',
   'Runs',
+  'Approvals',
   'Shell',
 ] as const;
 

@@ -13,12 +13,22 @@ export type ServerProcess = {
   stop(): void;
 };
 
-/** Starts the server in the working directory, with the settings of the environment and of `.env`. */
-export function startServer({ json, signal }: Context): ServerProcess {
+/**
+ * Starts the server in the working directory, with the settings of the environment and of `.env`.
+ *
+ * @param settings replace the settings of the environment and of `.env`. The server then prints only errors.
+ */
+export function startServer(
+  { json, signal, environment }: Context,
+  settings?: Readonly<Record<string, string>>,
+): ServerProcess {
   const { node, run } = findInstallation();
   const output = json ? 2 : 'inherit';
   const child = spawn(node, run('start/main.mjs'), {
-    stdio: ['inherit', output, 'inherit', 'ipc'],
+    stdio: settings
+      ? ['ignore', 'ignore', 'inherit', 'ipc']
+      : ['inherit', output, 'inherit', 'ipc'],
+    env: { ...environment.all, ...settings },
   });
   const stop = () => void child.kill('SIGTERM');
   // In a terminal, the system sends the signal of Ctrl-C to both processes.

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../context.ts';
 import { findInstallation } from './installation.ts';
@@ -9,7 +11,7 @@ const DEFAULT_LIMIT_MS = 60_000;
 /** What a program of the server printed before it ended. */
 export type ProgramOutput = {
   code: number | null;
-  /** The JSON on its standard output; `undefined` if that is not JSON. */
+  /** The JSON on its standard output, without progress; `undefined` if that is not JSON. */
   result: unknown;
   /** Its standard error. */
   problem: string;
@@ -20,6 +22,7 @@ export type ProgramOutput = {
  *
  * @param name the program, such as `doctor`.
  * @param limitMs after which it is ended.
+ * @param onProgress receives `progress` of each line `{"progress": …}` as the program prints it.
  * @throws Refusal if the server is not installed.
  */
 export async function runServerProgram(
@@ -27,6 +30,7 @@ export async function runServerProgram(
   words: readonly string[],
   { signal, environment }: Context,
   limitMs = DEFAULT_LIMIT_MS,
+  onProgress: (progress: unknown) => void = () => {},
 ): Promise<ProgramOutput> {
   const { node, run } = findInstallation();
   const child = spawn(node, [...run(`generated/server/${name}.mjs`), ...words], {
@@ -37,10 +41,25 @@ export async function runServerProgram(
   const [[code], stdout, stderr] = await Promise.all([
     // Rejects if the program cannot be started, or is aborted.
     once(child, 'close'),
-    text(child.stdout),
+    readOutput(child.stdout, onProgress),
     text(child.stderr),
   ]);
   return { code, result: parse(stdout), problem: stderr.trim() };
+}
+
+/** @returns the text without the lines of progress. */
+async function readOutput(
+  output: Readable,
+  onProgress: (progress: unknown) => void,
+): Promise<string> {
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: output })) {
+    const value = parse(line);
+    if (typeof value === 'object' && value !== null && 'progress' in value)
+      onProgress(value.progress);
+    else lines.push(line);
+  }
+  return lines.join('\n');
 }
 
 function parse(output: string): unknown {

@@ -65,31 +65,37 @@ function listed({
   status,
   kind,
   channel,
+  entrance,
   sessionId,
   input,
   createdAt,
   latencyMs,
   tokensUsed,
 }: ListedRun): ListedRun {
-  return { runId, status, kind, channel, sessionId, input, createdAt, latencyMs, tokensUsed };
+  const facts = { runId, status, kind, channel, entrance, sessionId, input, createdAt };
+  return { ...facts, latencyMs, tokensUsed };
 }
 
-function fromGraphQL({ id, status, kind, channel, ...rest }: FollowRunsSubscription['run']) {
+function fromGraphQL({ id, entrance, ...rest }: FollowRunsSubscription['run']) {
+  const { status, kind, channel } = rest;
   return listed({
     ...rest,
     runId: id,
     status: toLowerCase(status),
     kind: toLowerCase(kind),
     channel: toLowerCase(channel),
+    entrance: entrance && toLowerCase(entrance),
   });
 }
 
-function graphqlFilter({ user, status, channel, kind, environment, date }: RunFilter) {
+function graphqlFilter(filter: RunFilter) {
+  const { user, status, channel, entrance, kind, environment, date } = filter;
   return {
     ...(user !== undefined && { user }),
     ...(date !== undefined && { date }),
     ...(status && { status: [toUpperCase(status)] }),
     ...(channel && { channel: [toUpperCase(channel)] }),
+    ...(entrance && { entrance: [toUpperCase(entrance)] }),
     ...(kind && { kind: toUpperCase(kind) }),
     ...(environment && { environment: toUpperCase(environment) }),
   };

@@ -9,6 +9,8 @@ export type ListedRun = {
   status: RunStatusName;
   kind: string;
   channel: string;
+  /** Null for older runs of the API. */
+  entrance: string | null;
   sessionId: string | null;
   input: string;
   createdAt: string;
@@ -23,7 +25,7 @@ export function runTable(runs: readonly ListedRun[], options: TableOptions): str
     { title: 'ID', paint: options.style.bold },
     { title: 'STATUS', paint: (cell) => paintStatus(cell, options.style) },
     { title: 'KIND' },
-    { title: 'CHANNEL' },
+    { title: 'ENTRANCE' },
     { title: 'CREATED' },
     { title: 'LATENCY', isNumber: true },
     { title: 'TOKENS', isNumber: true },
@@ -38,7 +40,7 @@ function cellsOf(run: ListedRun): string[] {
     run.runId,
     run.status,
     run.kind,
-    run.channel,
+    run.entrance ?? run.channel,
     localTime(run.createdAt),
     duration(run.latencyMs),
     `${run.tokensUsed}`,

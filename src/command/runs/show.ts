@@ -4,6 +4,7 @@ import { facts } from '../terminal/facts.ts';
 import { duration, localTime } from '../terminal/units.ts';
 import { paintStatus } from './run-table.ts';
 import { tokens } from './tokens.ts';
+import { toolCallsText } from './tool-calls.ts';
 
 /** Shows one run with its texts. */
 export async function showRun(runId: string, context: Context): Promise<void> {
@@ -16,7 +17,7 @@ export async function showRun(runId: string, context: Context): Promise<void> {
       ['Run', run.runId],
       ['Bot', `${run.botId} (${run.environment})`],
       ['Status', paintStatus(run.status, style)],
-      ['Kind', `${run.kind}, by ${run.channel}`],
+      ['Kind', `${run.kind}, by ${run.entrance ?? run.channel}`],
       ['User', run.sessionId ?? '-'],
       ['Model', run.model ?? '-'],
       ['Created', localTime(run.createdAt)],
@@ -29,10 +30,12 @@ export async function showRun(runId: string, context: Context): Promise<void> {
     const error = run.error
       ? [`${style.red('Error')}  ${run.error.message} [${run.error.code}]`]
       : [];
+    const calls = toolCallsText(run.toolCalls, style);
     return [
       facts(rows, style),
       ...error,
       `${style.bold('Input')}\n${run.input}`,
+      ...(calls === undefined ? [] : [calls]),
       ...(run.response === null ? [] : [`${style.bold('Response')}\n${run.response}`]),
     ].join('\n\n');
   });

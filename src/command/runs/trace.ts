@@ -3,6 +3,7 @@ import { connect } from '../server/connection.ts';
 import { duration } from '../terminal/units.ts';
 import { paintStatus } from './run-table.ts';
 import { tokens } from './tokens.ts';
+import { toolCallsText } from './tool-calls.ts';
 import { waterfall } from './waterfall.ts';
 
 /** Draws the trace of a run. */
@@ -25,6 +26,8 @@ export async function showTrace(runId: string, context: Context): Promise<void> 
     const title = facts.filter(Boolean).join('  ') + failure;
     if (trace.spans.length === 0)
       return `${title}\nThe trace has no spans yet. They are stored when the run ends.`;
-    return `${title}\n${waterfall(trace.spans, { style, width })}`;
+    const calls = toolCallsText(run.toolCalls, style);
+    const drawn = `${title}\n${waterfall(trace.spans, { style, width })}`;
+    return calls === undefined ? drawn : `${drawn}\n\n${calls}`;
   });
 }

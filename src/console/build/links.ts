@@ -11,8 +11,8 @@ export function addressOf(
   sources: PageSource[],
 ): string | undefined {
   const base = new URL(from, 'file:///');
-  const { protocol, origin, pathname, hash } = new URL(url, base);
-  if (origin === DOCUMENTED_ORIGIN) return pathname;
+  const { protocol, origin, pathname, search, hash } = new URL(url, base);
+  if (origin === DOCUMENTED_ORIGIN) return pathname + search + hash;
   if (protocol !== 'file:') return url;
   if (pathname === base.pathname) return hash;
   const target = sources.find(({ file }) => `/${file}` === pathname);

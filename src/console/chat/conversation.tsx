@@ -17,6 +17,7 @@ export function Conversation({
   actions,
   cannotRepeat,
   inspected,
+  bottom,
   children,
 }: {
   turns: Turn[];
@@ -30,6 +31,8 @@ export function Conversation({
   cannotRepeat?: ((turn: Turn) => string | undefined) | undefined;
   /** The id of the turn whose requests are shown beside the conversation. */
   inspected?: string | undefined;
+  /** Items after the last turn. */
+  bottom?: ReactNode;
   /** Replaces the turns while there are none. */
   children?: ReactNode;
 }) {
@@ -60,6 +63,7 @@ export function Conversation({
             isInspected={turn.id === inspected}
           />
         ))}
+        {bottom}
       </ol>
     </ConversationScroll>
   );

@@ -1,20 +1,18 @@
 import { useState } from 'react';
-import { Badge } from '../parts/badge.tsx';
-import { CodeBlock } from '../parts/copy.tsx';
-import { indentedJson } from '../parts/indented-json.ts';
+import { Status } from '../parts/status.tsx';
 import { duration } from '../parts/time.tsx';
+import { TOOL_STATUSES } from '../tool-calls/labels.ts';
+import { LongText } from '../tool-calls/long-text.tsx';
 import type { Tool } from './turn.ts';
 
 /** The maximum number of tool calls listed individually. Beyond it, the list is collapsed, and running calls stay below it. */
 const MAX_OPEN = 6;
 
-const TONES = { running: 'live', done: 'good', failed: 'bad' } as const;
-
 /** Tool calls that follow one another, while they run and afterwards. */
 export function Tools({ tools }: { tools: Tool[] }) {
   if (tools.length <= MAX_OPEN) return <Chips tools={tools} />;
-  const failed = tools.filter(({ state }) => state === 'failed').length;
-  const running = tools.filter(({ state }) => state === 'running');
+  const failed = tools.filter(({ status }) => status === 'FAILED').length;
+  const open = tools.filter(({ status }) => status === 'RUNNING' || status === 'WAITING');
   return (
     <>
       <details className="tools">
@@ -24,7 +22,7 @@ export function Tools({ tools }: { tools: Tool[] }) {
         </summary>
         <Chips tools={tools} />
       </details>
-      {running.length > 0 && <Chips tools={running.slice(-MAX_OPEN)} />}
+      {open.length > 0 && <Chips tools={open.slice(-MAX_OPEN)} />}
     </>
   );
 }
@@ -33,13 +31,13 @@ function Chips({ tools }: { tools: Tool[] }) {
   return (
     <ul className="tool-list" aria-label="Tool calls">
       {tools.map((tool) =>
-        tool.result === undefined ? (
+        tool.result === undefined && (tool.input ?? undefined) === undefined ? (
           <li key={tool.callId} className="chip">
-            <ToolBadge tool={tool} />
+            <ToolChip tool={tool} />
           </li>
         ) : (
           <li key={tool.callId}>
-            <StoredTool tool={tool} result={tool.result} />
+            <KnownTool tool={tool} />
           </li>
         ),
       )}
@@ -47,37 +45,46 @@ function Chips({ tools }: { tools: Tool[] }) {
   );
 }
 
-function ToolBadge({ tool: { name, state, ms } }: { tool: Tool }) {
+/** The name of a call with its state in words, unless it simply succeeded. */
+function ToolChip({ tool: { name, status, ms } }: { tool: Tool }) {
+  const { word, icon, tone } = status
+    ? TOOL_STATUSES[status]
+    : ({ word: '', icon: 'dots', tone: 'off' } as const);
   return (
-    <Badge tone={TONES[state]}>
+    <Status icon={icon} tone={tone}>
       <span className="mono">{name}</span>
-      {state !== 'done' && ` ${state}`}
-      {ms !== undefined && ` ${duration(ms)}`}
-    </Badge>
+      {status !== 'COMPLETED' && ` ${word}`}
+      {ms !== undefined && status !== 'WAITING' && ` ${duration(ms)}`}
+    </Status>
   );
 }
 
-/** Characters of a result that show. The whole can be copied. */
-const MAX_SHOWN = 4_000;
-
-/** A tool call that opens its result. */
-function StoredTool({ tool, result }: { tool: Tool; result: string }) {
+/** A tool call that opens its input and its result. */
+function KnownTool({ tool }: { tool: Tool }) {
+  const { name, status, input, result } = tool;
   const [isOpen, setOpen] = useState(false);
-  const text = isOpen && result.length <= MAX_SHOWN ? indentedJson(result) : result;
+  const hasFailed = status === 'FAILED' || status === 'REFUSED';
   return (
     <details className="tool-result" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary className="chip chip-button">
-        <ToolBadge tool={tool} />
+        <ToolChip tool={tool} />
       </summary>
       {isOpen && (
-        <CodeBlock label={`Result of ${tool.name}`} shown={cut(text)}>
-          {text}
-        </CodeBlock>
+        <>
+          {input != null && (
+            <>
+              <p className="tool-part">Input</p>
+              <LongText label={`Input of ${name}`} text={JSON.stringify(input)} />
+            </>
+          )}
+          {result !== undefined && (
+            <>
+              <p className="tool-part">{hasFailed ? 'Error' : 'Result'}</p>
+              <LongText label={`Result of ${name}`} text={result} />
+            </>
+          )}
+        </>
       )}
     </details>
   );
-}
-
-function cut(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

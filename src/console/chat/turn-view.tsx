@@ -2,15 +2,19 @@ import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { TurnRating } from '../feedback/turn-rating.tsx';
 import { useMayRate } from '../feedback/use-rating.ts';
-import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Status } from '../parts/status.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
 import { ReplyText } from './reply-text.tsx';
 import { Tools } from './tools.tsx';
 import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
+
+/** Characters of a notice that show. The page of its run has all of it. */
+const MAX_NOTICE = 600;
 
 /** The actions on a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
@@ -35,7 +39,7 @@ export const TurnView = memo(function TurnView({
   cannotRepeat?: string | undefined;
   isInspected: boolean;
 }) {
-  const { message, createdAt, pieces, state, problem, runId } = turn;
+  const { message, notice, createdAt, pieces, state, problem, runId } = turn;
   return (
     <li className={isInspected ? 'turn turn-inspected' : 'turn'}>
       {createdAt && (
@@ -50,6 +54,12 @@ export const TurnView = memo(function TurnView({
             {user}:{' '}
           </span>
           {message}
+        </p>
+      )}
+      {notice !== undefined && (
+        <p className="turn-notice" dir="auto">
+          <Icon name="shield" size={14} />
+          <span>{notice.length > MAX_NOTICE ? `${notice.slice(0, MAX_NOTICE)}…` : notice}</span>
         </p>
       )}
       <div className="turn-reply" aria-busy={isOpen(turn)}>
@@ -67,7 +77,7 @@ export const TurnView = memo(function TurnView({
         )}
         <div className="turn-foot">
           <span className="turn-facts number">
-            <Badge tone={TONES[state]}>{factsOf(turn)}</Badge>
+            <Status {...STATES[state]}>{factsOf(turn)}</Status>
           </span>
           {runId && <RunLink id={runId} />}
           {actions && (
@@ -107,6 +117,7 @@ function Actions({
   isInspected: boolean;
 }) {
   const text = textOf(turn);
+  const isMessage = turn.notice === undefined;
   const mayRate = useMayRate();
   return (
     <span className="turn-actions">
@@ -120,8 +131,10 @@ function Actions({
         onClick={() => actions.inspect(turn)}
       />
       {text && <CopyButton label="Copy the reply" text={text} />}
-      <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
-      {!isOpen(turn) && !turn.problem && (
+      {isMessage && (
+        <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
+      )}
+      {isMessage && !isOpen(turn) && !turn.problem && (
         <IconButton
           label="Send again"
           icon="repeat"
@@ -133,18 +146,18 @@ function Actions({
   );
 }
 
-const TONES = {
-  waiting: 'live',
-  streaming: 'live',
-  done: 'good',
-  failed: 'bad',
-  stopped: 'off',
+const STATES = {
+  waiting: { icon: 'clock', tone: 'live' },
+  streaming: { icon: 'dashed', tone: 'live' },
+  done: { icon: 'check', tone: 'good' },
+  failed: { icon: 'warning', tone: 'bad' },
+  stopped: { icon: 'barred', tone: 'off' },
 } as const;
 
 const WORDS = {
   waiting: 'waiting',
   streaming: 'streaming',
-  done: '',
+  done: 'completed',
   failed: 'failed',
   stopped: 'stopped',
 };
@@ -157,7 +170,7 @@ function factsOf(turn: Turn): string {
     latencyMs !== undefined && duration(latencyMs),
     tokens !== undefined && `${tokens.toLocaleString('en')} tokens`,
   ];
-  return facts.filter(Boolean).join(' · ') || 'done';
+  return facts.filter(Boolean).join(' · ');
 }
 
 function Group({ group }: { group: PieceGroup }): ReactNode {

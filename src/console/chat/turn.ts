@@ -1,3 +1,4 @@
+import type { ToolCallStatus } from '../../generated/operations/console.ts';
 import type { Given } from '../feedback/use-rating.ts';
 import type { Call } from '../server/call.ts';
 import type { ChatEvent } from '../server/chat-event.ts';
@@ -11,12 +12,15 @@ export type Piece =
       type: 'tool';
       callId: string;
       name: string;
-      state: 'running' | 'done' | 'failed';
+      /** Absent for a stored call without a record. */
+      status?: ToolCallStatus | undefined;
       from: number;
       /** How long the call took, once it is over and known. */
       ms?: number | undefined;
-      /** The answer of the tool. Only stored calls have it. */
-      result?: string;
+      /** The arguments from the model. Absent for a key without the scope RUNS, and once they are deleted. */
+      input?: unknown;
+      /** What the model got. Absent as `input` is, and while the call runs. */
+      result?: string | undefined;
     };
 
 /** A message and its reply. */
@@ -27,6 +31,8 @@ export type Turn = {
   /** The requests behind the reply. Absent for a turn of an earlier visit, and for one long past. */
   recording?: Recording | undefined;
   message: string;
+  /** The notice of the server to the model, in place of a message. */
+  notice?: string | undefined;
   /** When the run was requested, as an ISO 8601 time. Absent for a turn of this visit. */
   createdAt?: string;
   pieces: Piece[];
@@ -76,14 +82,14 @@ export function withEvent(turn: Turn, event: ChatEvent, ms: number): Turn {
         pieces: withText(turn.pieces, event.delta, ms),
       };
     case 'tool_started': {
-      const { callId, name } = event;
-      return {
-        ...turn,
-        pieces: [...turn.pieces, { type: 'tool', callId, name, state: 'running', from: ms }],
-      };
+      const { callId, name, arguments: input } = event;
+      const piece = { type: 'tool', callId, name, status: 'RUNNING', from: ms, input } as const;
+      return { ...turn, pieces: [...turn.pieces, piece] };
     }
     case 'tool_finished': {
-      const end = { state: event.failed ? 'failed' : 'done', ms: event.durationMs } as const;
+      const { failed, durationMs, result } = event;
+      const status = event.status ?? (failed ? 'FAILED' : 'COMPLETED');
+      const end = { status, ms: durationMs, result: result ?? undefined };
       const isIt = (piece: Piece) => piece.type === 'tool' && piece.callId === event.callId;
       return {
         ...turn,

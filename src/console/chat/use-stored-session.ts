@@ -4,15 +4,25 @@ import {
   type ConversationQuery,
   type ConversationQueryVariables,
   type Environment,
+  ToolCallsOfRuns,
 } from '../../generated/operations/console.ts';
 import { ask } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
 import { useScope } from '../server/viewer.ts';
-import { type Fact, type StoredMessage, turnsOf } from './stored-turns.ts';
+import {
+  type CallsByRun,
+  type Fact,
+  type StoredCall,
+  type StoredMessage,
+  turnsOf,
+} from './stored-turns.ts';
 import type { Turn } from './turn.ts';
 
 /** Messages of one page. A turn has two of them, and two more for each round of tool calls. */
 const PAGE = 50;
+
+/** Runs that one request reads by their ids. */
+const MAX_IDS = 100;
 
 /** Names a session. */
 export type SessionName = { botId: string; environment: Environment; sessionId: string };
@@ -22,7 +32,7 @@ type Found = NonNullable<NonNullable<ConversationQuery['bot']>['session']>;
 /** The stored part of a session. */
 export type StoredSession = {
   /** As it was read last; `null` if it does not exist; absent before it is read. */
-  session: Pick<Found, 'id' | 'turns' | 'lastSeenAt'> | null | undefined;
+  session: Pick<Found, 'id' | 'turns' | 'lastSeenAt' | 'waitsForApproval'> | null | undefined;
   turns: Turn[];
   facts: Fact[];
   isReading: boolean;
@@ -48,6 +58,7 @@ type Read = {
   after: string | null;
 };
 
+const NO_CALLS: CallsByRun = new Map();
 const NOTHING: Read = { key: undefined, messages: [], before: null, after: null };
 
 /**
@@ -63,6 +74,8 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
   const [facts, setFacts] = useState<Fact[]>([]);
   const [{ messages, before }, setRead] = useState(NOTHING);
   const latest = useRef(NOTHING);
+  const [calls, setCalls] = useState<CallsByRun>(NO_CALLS);
+  const latestCalls = useRef(NO_CALLS);
   const [state, setState] = useState<{ isReading: boolean; problem?: Problem | undefined }>({
     isReading: false,
   });
@@ -81,6 +94,21 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
     latest.current = read;
     setRead(read);
   }, []);
+  /** Reads the records of the calls that messages answer, and of those whose outcome was open. */
+  const readCalls = useCallback(async (found: Found) => {
+    const answers = found.messages.edges.filter(({ node }) => node.role === 'TOOL');
+    const open = [...latestCalls.current].filter(([, ofRun]) => ofRun.some(isUnsettled));
+    const runIds = [...answers.map(({ node }) => node.run.id), ...open.map(([id]) => id)];
+    const ids = [...new Set(runIds)].slice(0, MAX_IDS);
+    if (ids.length === 0) return;
+    const { data } = await ask(ToolCallsOfRuns, { ids });
+    if (!data || !isCurrent.current) return;
+    const read = data.nodes.flatMap((node): [string, readonly StoredCall[]][] =>
+      node && 'toolCalls' in node ? [[node.id, node.toolCalls]] : [],
+    );
+    latestCalls.current = new Map([...latestCalls.current, ...read]);
+    setCalls(latestCalls.current);
+  }, []);
   const read = useCallback(
     async (page: Page) => {
       const variables = { botId, environment, sessionId, ...page };
@@ -92,9 +120,10 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
       setSession(found);
       setFacts(found?.memory ?? []);
       if (!found) put(NOTHING);
+      else await readCalls(found);
       return found ?? undefined;
     },
-    [botId, environment, sessionId, put],
+    [botId, environment, sessionId, put, readCalls],
   );
   const readPage = useCallback(
     async (cursor: string | null) => {
@@ -145,7 +174,7 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
     };
   }, [mayRead, isNew, readPage, enqueue]);
 
-  const turns = useMemo(() => turnsOf(messages), [messages]);
+  const turns = useMemo(() => turnsOf(messages, calls), [messages, calls]);
   return {
     session,
     turns,
@@ -159,6 +188,11 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
       if (mayRead) enqueue(() => read({ last: 0 }));
     }, [mayRead, enqueue, read]),
   };
+}
+
+/** Whether the outcome of a call may still come. */
+function isUnsettled({ status }: StoredCall): boolean {
+  return status === 'WAITING' || status === 'RUNNING';
 }
 
 function merged(first: StoredMessage[], then: StoredMessage[]): StoredMessage[] {

@@ -24,7 +24,12 @@ export function ChangeConfirmation({
   title: string;
   /** The replaced and the new deployment, in sentences. */
   children: ReactNode;
-  definition: { before: string | undefined; after: string; beforeName: string; afterName: string };
+  definition: {
+    before: string | undefined;
+    after: string;
+    beforeName: string | undefined;
+    afterName: string;
+  };
   variables: VariableChanges;
   /** What variables do that neither change nor go. */
   kept?: string | undefined;

@@ -36,7 +36,7 @@ export function DeployConfirmation({
       definition={{
         before: running?.source,
         after: source,
-        beforeName: running ? versionName(running) : 'nothing',
+        beforeName: running && versionName(running),
         afterName: 'new',
       }}
       variables={changes}

@@ -106,7 +106,7 @@ function Changes({
           label="Definition"
           before={running?.source}
           after={shown}
-          beforeName={running ? `${versionName(running)}, active` : 'nothing deployed'}
+          beforeName={running && `${versionName(running)}, active`}
           afterName="this definition"
         />
       ) : (
@@ -121,7 +121,9 @@ function Changes({
 /** The inputs besides the definition, and the button that asks for confirmation. */
 function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty: boolean }) {
   const { fields, draft, setDraft, message, setMessage, findings, hasErrors } = form;
-  const { isBusy, isConfirming, setConfirming, problem } = form;
+  const { isBusy, isConfirming, setConfirming, problem, isSame, reading, submit } = form;
+  const { running } = reading;
+  const isAsked = place === 'production';
   const mayDeploy = useScope('DEPLOY');
   return (
     <>
@@ -149,11 +151,16 @@ function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty:
           unavailable={
             (!mayDeploy && lacks('DEPLOY')) ||
             (isEmpty && 'There is no definition yet.') ||
-            (hasErrors && 'Correct the errors first.')
+            (hasErrors && 'Correct the errors first.') ||
+            (isSame &&
+              running &&
+              `Nothing differs from ${versionName(running)}, which runs in ${place}.`)
           }
-          onClick={() => setConfirming(true)}
+          // The panel already shows what changes. Only production is worth another question.
+          onClick={() => (isAsked ? setConfirming(true) : void submit())}
         >
-          Deploy to {place}…
+          Deploy to {place}
+          {isAsked && '…'}
         </Button>
       </div>
     </>

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { DeploymentState } from '../../generated/operations/console.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
+import { evaluationsAddress } from '../evaluations/labels.ts';
 import { environmentQuery } from '../frame/environments.ts';
 import { Badge } from '../parts/badge.tsx';
 import { useServerQuery } from '../server/operations.ts';
@@ -24,7 +25,7 @@ export function Outcome({
   onGoTo?: ((finding: Finding) => void) | undefined;
 }) {
   const outcome = useOutcome(botId, first);
-  const { id, status, environment, channels, diagnostics, previous } = outcome;
+  const { id, status, environment, channels, diagnostics, previous, evaluationId } = outcome;
   const name = versionName(outcome);
   const place = toLowerCase(environment);
   const query = environmentQuery(environment);
@@ -34,7 +35,11 @@ export function Outcome({
         <p className="outcome-word">
           {status === 'DEPLOYED' && <Badge tone="good">{`${name} was deployed to ${place}`}</Badge>}
           {status === 'PENDING' && (
-            <Badge tone="live">{`${name} is pending in ${place}: a channel is being connected`}</Badge>
+            <Badge tone="live">
+              {outcome.waitsForGate
+                ? `${name} waits for the gate of ${place}, which is unchanged until then`
+                : `${name} is pending in ${place}: a channel is being connected`}
+            </Badge>
           )}
           {status === 'FAILED' && (
             <Badge tone="bad">{`${name} failed, and ${place} is unchanged`}</Badge>
@@ -53,7 +58,10 @@ export function Outcome({
       <Findings findings={diagnostics} label="Problems of the deployment" onGoTo={onGoTo} />
       <p className="outcome-links">
         <Link href={`/bots/${botId}/deployments/${id}`}>Open the deployment</Link>
-        {status !== 'FAILED' && (
+        {evaluationId && (
+          <Link href={evaluationsAddress(botId, evaluationId)}>Open its evaluation</Link>
+        )}
+        {status !== 'FAILED' && !outcome.waitsForGate && (
           <Link href={`/bots/${botId}/playground${query}`}>Talk to it in the playground</Link>
         )}
       </p>
@@ -64,7 +72,7 @@ export function Outcome({
 function useOutcome(botId: string, first: DeployOutcome): DeployOutcome {
   const isPending = first.status === 'PENDING';
   const { data, retry } = useServerQuery(DeploymentState, { id: first.id }, { pause: !isPending });
-  useDeploymentChanges(botId, () => {
+  useDeploymentChanges({ botId }, () => {
     if (isPending) retry();
   });
   const read = data?.node?.__typename === 'Deployment' ? data.node : undefined;

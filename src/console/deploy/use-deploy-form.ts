@@ -59,6 +59,9 @@ export function useDeployForm({
   const named = check?.envNames ?? NO_NAMES;
   if (named !== used) setUsed(named);
 
+  const isSame =
+    running?.source === source && changes.set.length === 0 && changes.unset.length === 0;
+
   const submit = async () => {
     const outcome = await deploy({ ...input, message: message.trim() || null });
     if (!outcome) return;
@@ -82,6 +85,7 @@ export function useDeployForm({
     fields,
     findings: check?.diagnostics ?? [],
     hasErrors: checked.isCurrent && check?.deployable === false,
+    isSame,
     isChecking: checked.isAwaited,
     checkProblem: checked.problem,
     before,

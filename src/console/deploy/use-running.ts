@@ -32,7 +32,7 @@ export function useRunning(botId: string, environment: Environment): RunningRead
   const production = useRead(botId, 'PRODUCTION', environment);
   const staging = useRead(botId, 'STAGING', environment);
   const { data, problem, isLoading, retry } = environment === 'PRODUCTION' ? production : staging;
-  useDeploymentChanges(botId, retry);
+  useDeploymentChanges({ botId }, retry);
 
   const bot = data?.bot ?? undefined;
   const running = bot?.running ?? undefined;

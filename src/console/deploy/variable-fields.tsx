@@ -7,7 +7,7 @@ import type { VariableDraft, VariableField } from './variable-draft.ts';
 
 const STATES: Record<VariableField['state'], { tone: Tone; word: string; hint: string }> = {
   added: { tone: 'good', word: 'set', hint: 'Stored encrypted, and never shown again.' },
-  changed: { tone: 'good', word: 'changed', hint: 'Replaces the current value.' },
+  changed: { tone: 'good', word: 'set again', hint: 'Replaces the current value.' },
   'carried over': { tone: 'off', word: 'carried over', hint: 'Keeps the current value.' },
   unset: { tone: 'warn', word: 'unset', hint: 'The definition uses it, and it has no value.' },
   unused: {

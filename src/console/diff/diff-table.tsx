@@ -27,7 +27,8 @@ export function DiffTable({
   blocks: DiffBlock[];
   layout: DiffLayout;
   label: string;
-  beforeName: string;
+  /** Absent: there was no version before, and the layout is unified. */
+  beforeName: string | undefined;
   afterName: string;
 }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
@@ -42,7 +43,9 @@ export function DiffTable({
   return (
     <table className={`diff-table diff-${layout}`}>
       <caption className="unseen">
-        {label}: {beforeName} and {afterName}
+        {beforeName === undefined
+          ? `${label} of ${afterName}, all of it new`
+          : `${label}: ${beforeName} and ${afterName}`}
       </caption>
       <colgroup>
         {COLUMNS[layout].map((column, at) => (
@@ -75,14 +78,14 @@ function Head({
   afterName,
 }: {
   layout: DiffLayout;
-  beforeName: string;
+  beforeName: string | undefined;
   afterName: string;
 }) {
   if (layout === 'unified')
     return (
       <thead className="unseen">
         <tr>
-          <th>Line of {beforeName}</th>
+          <th>{beforeName === undefined ? 'No earlier version' : `Line of ${beforeName}`}</th>
           <th>Line of {afterName}</th>
           <th>Change</th>
           <th>Text</th>

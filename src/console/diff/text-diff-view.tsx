@@ -17,8 +17,8 @@ type TextDiffProps = {
   /** The text before. Absent: there was none, so every line is new. */
   before: string | undefined;
   after: string;
-  /** Names of the two texts, such as `v12` and `v13`. */
-  beforeName: string;
+  /** Names of the two texts, such as `v12` and `v13`. Absent: there was no text before. */
+  beforeName: string | undefined;
   afterName: string;
 };
 

@@ -15,7 +15,8 @@ export function VariablesDiff({
 }) {
   const groups = [
     { word: 'added', sign: '+', look: 'added', names: changes.added },
-    { word: 'changed', sign: '~', look: 'changed', names: changes.changed },
+    // The value that was sent may be the same: neither the browser nor a reader learns values.
+    { word: 'set again', sign: '~', look: 'changed', names: changes.changed },
     { word: 'removed', sign: '−', look: 'removed', names: changes.removed },
     { word: kept, sign: '', look: 'same', names: changes.kept },
   ].filter(({ names }) => names.length > 0);

@@ -2,7 +2,7 @@
 export type VariableChanges = {
   /** They get a value for the first time. */
   added: string[];
-  /** They get another value. */
+  /** They get a value with the deploy, perhaps the one that they have. */
   changed: string[];
   removed: string[];
   /** They keep their value. */

@@ -1,3 +1,4 @@
+import type { KeyScope } from '../../generated/operations/console.ts';
 import type { IconName } from '../parts/icon.tsx';
 import { addressOf, ROWS, screenAt } from '../screens.ts';
 
@@ -10,17 +11,30 @@ export type Destination = {
   label: string;
   isPage?: boolean | undefined;
   isInBar: boolean;
+  /** The number of things that wait there for a person. */
+  count: number;
 };
 
-/** The places of the navigation, with the places of a bot if one is shown. */
-export function destinationsOf(botId: string | undefined) {
+/**
+ * The places of the navigation that the scopes allow, with the places of a bot if one is shown.
+ *
+ * @param counts what waits for a person, by the names of screens.
+ */
+export function destinationsOf(
+  botId: string | undefined,
+  scopes: readonly KeyScope[],
+  counts: Readonly<Record<string, number>>,
+) {
   const placesIn = (part: 'general' | 'bot' | 'reference') =>
-    ROWS.flatMap(({ name, path, title, icon, navigation, isPage, isInBar }): Destination[] => {
+    ROWS.flatMap((row): Destination[] => {
+      const { name, path, title, icon, navigation, needs, isPage } = row;
       if (navigation !== part || !icon || (part === 'bot' && !botId)) return [];
+      if (needs && !scopes.includes(needs)) return [];
       // Beside a bot, the bar has room for only the places of this bot.
       const hasRoom = (part === 'bot') === (botId !== undefined);
       const href = addressOf(path, botId);
-      return [{ name, href, icon, label: title, isPage, isInBar: hasRoom && isInBar === true }];
+      const isInBar = hasRoom && row.isInBar === true;
+      return [{ name, href, icon, label: title, isPage, isInBar, count: counts[name] ?? 0 }];
     });
   return { general: placesIn('general'), bot: placesIn('bot'), reference: placesIn('reference') };
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Toasts } from '../parts/toast.tsx';
 import { AwayBanner } from './away-banner.tsx';
 import './frame.css';
+import { Shortcuts } from './shortcuts.tsx';
 import { Side } from './side.tsx';
 
 /** What surrounds every screen: navigation, the account, messages. */
@@ -13,6 +14,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <AwayBanner />
         {children}
       </div>
+      <Shortcuts />
       <Toasts />
     </div>
   );

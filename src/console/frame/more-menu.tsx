@@ -29,6 +29,7 @@ export function MoreMenu({ destinations }: { destinations: Destination[] }) {
           isCurrent={isAt(destination, location)}
         >
           {destination.label}
+          {destination.count > 0 && ` (${destination.count} waiting)`}
         </MenuLink>
       ))}
       <hr />

@@ -8,5 +8,5 @@ export const shownBot = createStore<string | undefined>(undefined);
 export function useShownBot(): string | undefined {
   const [location] = useLocation();
   const ofRun = useStore(shownBot);
-  return /^\/bots\/([^/]+)\/./.exec(location)?.[1] ?? ofRun;
+  return /^\/bots\/(?!new\/?$)([^/]+)/.exec(location)?.[1] ?? ofRun;
 }

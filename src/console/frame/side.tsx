@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useWaitingCount } from '../approvals/use-waiting-count.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
 import { useOptionalViewer } from '../server/viewer.ts';
@@ -14,7 +15,9 @@ import './side.css';
 export function Side() {
   const viewer = useOptionalViewer();
   const botId = useShownBot();
-  const { general, bot, reference } = destinationsOf(botId);
+  const counts = { approvals: useWaitingCount(botId) };
+  const scopes = viewer?.apiKey.scopes ?? [];
+  const { general, bot, reference } = destinationsOf(botId, scopes, counts);
   return (
     <nav className="side" aria-label="Main">
       <Link href="/bots" className="side-brand" aria-label="Parley, your bots">
@@ -40,7 +43,7 @@ function NavLinks({ destinations }: { destinations: Destination[] }) {
 
 function NavLink({ destination }: { destination: Destination }) {
   const [location] = useLocation();
-  const { href, icon, label, isPage, isInBar } = destination;
+  const { href, icon, label, isPage, isInBar, count } = destination;
   const isCurrent = isAt(destination, location);
   const anchor = useRef<HTMLAnchorElement>(null);
   // A low window scrolls the navigation.
@@ -57,6 +60,12 @@ function NavLink({ destination }: { destination: Destination }) {
     >
       <Icon name={icon} />
       {label}
+      {count > 0 && (
+        <span className="nav-count number">
+          {count}
+          <span className="unseen"> waiting</span>
+        </span>
+      )}
     </Anchor>
   );
 }

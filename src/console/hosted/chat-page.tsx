@@ -18,7 +18,7 @@ import type { Visit } from './visit.ts';
 /** The chat page of a bot. */
 export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
   const conversation = useConversation(page.bot, visit);
-  const { turns, isBusy, isLoading, problem } = conversation;
+  const { turns, isBusy, isLoading, isWaiting, problem } = conversation;
   const [message, setMessage] = useState('');
   const [isForgetting, setForgetting] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -91,6 +91,11 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
           {isAway && (
             <p className="chat-notice" role="status">
               The connection is lost. The chat continues when it is back.
+            </p>
+          )}
+          {isWaiting && !isBusy && (
+            <p className="chat-waiting" role="status">
+              A person must approve this. The answer appears here.
             </p>
           )}
           {problem && !isAway && (

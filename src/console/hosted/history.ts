@@ -9,6 +9,8 @@ export type History = {
   before: string | undefined;
   /** When the last message was stored, by the server's clock. */
   at: string | undefined;
+  /** The session, if a tool call of it waits for the approval of a person. */
+  waitingIn: string | undefined;
 };
 
 /** Messages that one request reads. */
@@ -19,13 +21,14 @@ type Message = { id: string; role: string; text: string };
 /** Reads the latest messages of the session, or those before a position. @throws ChatProblem */
 export async function readHistory(visit: Visit, bot: string, before?: string): Promise<History> {
   const { bot: found } = await visit.ask(VisitHistory, { botId: bot, last: PAGE, before });
-  const messages = found?.session?.messages;
-  if (!messages) return { turns: [], before: undefined, at: undefined };
+  if (!found?.session) return { turns: [], before: undefined, at: undefined, waitingIn: undefined };
+  const { messages, waitsForApproval, sessionId } = found.session;
   const { hasPreviousPage, startCursor } = messages.pageInfo;
   return {
     turns: turnsOf(messages.edges.map(({ node }) => node)),
     before: hasPreviousPage ? (startCursor ?? undefined) : undefined,
     at: messages.edges.at(-1)?.node.createdAt,
+    waitingIn: waitsForApproval ? sessionId : undefined,
   };
 }
 

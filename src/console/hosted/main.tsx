@@ -1,5 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import '../design/tokens.css';
+// Without the console's font, which alone would weigh as much as the page: visitors read the system's.
 import '../design/base.css';
 import { ChatPage } from './chat-page.tsx';
 import { embedding } from './embedding.ts';

@@ -1,7 +1,6 @@
 import { memo } from 'react';
 import { ConversationScroll } from '../chat/conversation-scroll.tsx';
 import Markdown from '../chat/markdown.tsx';
-import { Tools } from '../chat/tools.tsx';
 import { grouped, isOpen, type Turn } from '../chat/turn.ts';
 import { Button } from '../parts/button.tsx';
 import './messages.css';
@@ -71,7 +70,6 @@ const TurnMessages = memo(function TurnMessages({
 }) {
   const { message, pieces, state, problem } = turn;
   const last = pieces.at(-1);
-  const isQuiet = isOpen(turn) && !(last?.type === 'tool' && last.state === 'running');
   return (
     <>
       {message && (
@@ -84,16 +82,14 @@ const TurnMessages = memo(function TurnMessages({
         </p>
       )}
       <div className="message-reply" aria-busy={isOpen(turn)}>
+        {/* Names of tools mean nothing to visitors. */}
         {grouped(pieces).map((group, at) =>
           typeof group === 'string' ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
             <Markdown key={at} text={group} />
-          ) : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
-            <Tools key={at} tools={group.map((tool) => ({ ...tool, ms: undefined }))} />
-          ),
+          ) : null,
         )}
-        {isQuiet && last?.type !== 'text' && <Dots label="A reply is being written" />}
+        {isOpen(turn) && last?.type !== 'text' && <Dots label="A reply is being written" />}
         {state === 'stopped' && <p className="message-note">Stopped.</p>}
         {problem && (
           <div className="message-problem" role="alert">

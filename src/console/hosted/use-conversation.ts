@@ -8,6 +8,7 @@ import type { Problem } from '../server/problem.ts';
 import { readHistory } from './history.ts';
 import { useOtherTabs } from './other-tabs.ts';
 import { cancelReply, followMessage, type Reply, readReply, sendMessage } from './reply.ts';
+import { useApproval } from './use-approval.ts';
 import type { Visit } from './visit.ts';
 
 /** The visitor's conversation with the bot. */
@@ -16,6 +17,8 @@ export type Conversation = {
   isBusy: boolean;
   /** Whether the earlier conversation is being read. */
   isLoading: boolean;
+  /** Whether a tool call waits for the approval of a person. */
+  isWaiting: boolean;
   /** Why the last request besides a message failed. */
   problem: Problem | undefined;
   send(message: string): Promise<void>;
@@ -70,11 +73,16 @@ export function useConversation(bot: string, visit: Visit): Conversation {
         events.reduce((next, { event, ms }) => withEvent(next, event, ms), turn),
       ),
     );
-    const failure = await readReply(reply, visit, (event) => painter.add({ event, ms: 0 })).finally(
-      painter.flush,
-    );
+    let hasTools = false;
+    const failure = await readReply(reply, visit, (event) => {
+      hasTools ||= event.type === 'tool_finished';
+      painter.add({ event, ms: 0 });
+    }).finally(painter.flush);
     if (failure) update(id, (turn) => ({ ...turn, state: 'failed', problem: failure }));
-    if (!aborter.signal.aborted) tabs.announce('changed');
+    if (!aborter.signal.aborted) {
+      tabs.announce('changed');
+      if (hasTools) void approval.check();
+    }
     if (!isStale.current) return;
     isStale.current = false;
     void load();
@@ -89,6 +97,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
         setTurns((all) => [...history.turns, ...(position ? all : unstored)]);
         setBefore(history.before);
         if (position) return;
+        approval.setWaitingIn(history.waitingIn);
         const open = visit.kept.open(history.at);
         if (!open) return;
         if (unstored.some(isOpen)) {
@@ -102,12 +111,16 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     [],
   );
 
+  /** Reads the conversation again, after the reply that this tab reads. */
+  const refresh = () => {
+    const now = latest.current.at(-1);
+    isStale.current = now !== undefined && isOpen(now);
+    if (!isStale.current) void load();
+  };
+
+  const approval = useApproval(bot, visit, refresh);
   const tabs = useOtherTabs(bot, {
-    onChange: () => {
-      const now = latest.current.at(-1);
-      isStale.current = now !== undefined && isOpen(now);
-      if (!isStale.current) void load();
-    },
+    onChange: refresh,
     onReset: () => {
       reset();
     },
@@ -117,6 +130,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     reading.current?.aborter.abort();
     isStale.current = false;
     visit.renew();
+    approval.setWaitingIn(undefined);
     setTurns([]);
     setBefore(undefined);
     setProblem(undefined);
@@ -142,6 +156,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     turns,
     isBusy,
     isLoading,
+    isWaiting: approval.isWaiting,
     problem,
     send: (message) => send(message),
     retry: (failed) => send(failed.message, failed),

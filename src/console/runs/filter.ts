@@ -1,5 +1,6 @@
 import type {
   Channel,
+  Entrance,
   Environment,
   ErrorCode,
   FeedbackRating,
@@ -10,7 +11,7 @@ import type {
 import { ENVIRONMENTS } from '../../vocabulary/environments.ts';
 import { isSessionId } from '../chat/session-id.ts';
 import { namesOf, readName } from '../frame/parameter.ts';
-import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
+import { CHANNELS, ENTRANCES, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './labels.ts';
 
 /** The conditions of the address by the names of their parameters, which the REST API has too. */
 export const FILTER_NAMES = [
@@ -23,6 +24,7 @@ export const FILTER_NAMES = [
   'user',
   'environment',
   'channel',
+  'entrance',
   'kind',
   'feedback',
   'deployment_id',
@@ -73,6 +75,7 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
       : fault('The user must have 1 to 256 visible characters without spaces.'),
   environment: (text) => oneOf(text, ENVIRONMENTS, (environment: Environment) => ({ environment })),
   channel: (text) => oneOf(text, CHANNELS, (channel: Channel) => ({ channel: [channel] })),
+  entrance: (text) => oneOf(text, ENTRANCES, (entrance: Entrance) => ({ entrance: [entrance] })),
   kind: (text) => oneOf(text, KINDS, (kind: RunKind) => ({ kind })),
   feedback: (text) => oneOf(text, RATINGS, (feedback: FeedbackRating) => ({ feedback })),
   deployment_id: (text) =>

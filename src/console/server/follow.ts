@@ -3,7 +3,7 @@ import { readResults } from '../../client/graphql-events.ts';
 import { readStream } from '../../client/stream-reader.ts';
 import { ChatProblem, chatProblem } from './chat-problem.ts';
 import { noteHere } from './connection.ts';
-import { type Reading, recover, requestEvents } from './event-request.ts';
+import { type Access, type Reading, recover, requestEvents } from './event-request.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import type { Persisted } from './persisted.ts';
 import { isSessionEnd, type Problem, problemIn } from './problem.ts';
@@ -27,7 +27,8 @@ export async function subscribe<Data, Variables>(
     accept: 'text/event-stream',
     'content-type': 'application/json',
   };
-  const body = JSON.stringify({ documentId, variables });
+  // The inspector shows the body as it is sent, so the variables come before the hash of the document.
+  const body = JSON.stringify({ variables, documentId });
   const source = await requestEvents(
     '/graphql/stream',
     { method: 'POST', headers, body },
@@ -59,25 +60,35 @@ function noted(error: unknown): unknown {
 }
 
 /**
- * Reads a subscription until the signal is aborted. After a lost connection it begins again when the server is back.
+ * Reads a subscription until the signal is aborted. After a lost connection it begins again when the server is back, and
+ * after an expired token with another one.
  *
+ * @param access defaults to the cookie of the console.
  * @param onConnected called when the server follows, so that nothing after it is missed.
  * @returns the problem if the server refuses.
  */
 export async function followAlways<Data, Variables>(
   subscription: Persisted<Data, Variables>,
   variables: Variables,
-  { signal, onConnected }: { signal: AbortSignal; onConnected(): void },
+  { signal, access, onConnected }: { signal: AbortSignal; access?: Access; onConnected(): void },
   onData: (data: Data) => void,
 ): Promise<Problem | undefined> {
+  /** Whether the server has not followed since another token was got. */
+  let isRenewed = false;
   const source = {
     signal,
     async open() {
-      const results = await subscribe(subscription, variables, { signal });
+      const results = await subscribe(subscription, variables, { signal, access });
+      isRenewed = false;
       onConnected();
       return results;
     },
-    recover: (error: unknown) => recover(error, signal),
+    async recover(error: unknown) {
+      const isRefused = error instanceof ChatProblem && isSessionEnd(error.problem);
+      if (!access || isRenewed || !isRefused) return recover(error, signal);
+      isRenewed = true;
+      access.renew();
+    },
   };
   try {
     for await (const { data } of readStream(source)) onData(data);

@@ -23,6 +23,8 @@ export type Pages<Row, Head = undefined> = {
   isReading: boolean;
   problem: Problem | undefined;
   hasMore: boolean;
+  /** How many of the last pages were not full although the list has more: pages of a search. */
+  shortPages: number;
   /** Reads the next page, or again after a problem. */
   readMore(): void;
   /** Reads the list from its start. The rows stay until then. */
@@ -37,11 +39,19 @@ type State<Row, Head> = {
   /** Where the next page begins. */
   cursor: string | null;
   isFirst: boolean;
+  shortPages: number;
   isReading: boolean;
   problem?: Problem | undefined;
 };
 
-const START = { rows: [], head: undefined, cursor: null, isFirst: true, isReading: true };
+const START = {
+  rows: [],
+  head: undefined,
+  cursor: null,
+  isFirst: true,
+  shortPages: 0,
+  isReading: true,
+};
 
 /**
  * Reads a list page by page, and from its start when the server or the session is back. Other variables cancel the
@@ -66,7 +76,7 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
       const answer = await askUntil(query, { ...variables, first: size, after }, controller.signal);
       if (!answer) return;
       const page = answer.data && toPage(answer.data);
-      if (page) setState((before) => withPage(before, page, after));
+      if (page) setState((before) => withPage(before, page, { after, size }));
       else setState((before) => ({ ...before, isReading: false, problem: answer.problem }));
     },
     [query, size, variables, toPage],
@@ -87,7 +97,7 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
       setState((before) => ({ ...before, rows: update(before.rows) })),
     [],
   );
-  const { rows, head, cursor, isFirst, isReading, problem } = state;
+  const { rows, head, cursor, isFirst, shortPages, isReading, problem } = state;
   return {
     rows,
     head,
@@ -95,6 +105,7 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
     isReading,
     problem,
     hasMore: cursor !== null,
+    shortPages,
     readMore: () => void read(isFirst ? null : cursor),
     readAgain,
     change,
@@ -103,12 +114,14 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
 
 /** Adds a page at the end; or puts the first page at the start of the list, if it overlaps the list. */
 function withPage<Row extends { id: string }, Head>(
-  { rows: known, cursor, isFirst }: State<Row, Head>,
+  { rows: known, cursor, isFirst, shortPages: before }: State<Row, Head>,
   { rows, head, pageInfo }: Page<Row, Head>,
-  after: string | null,
+  { after, size }: { after: string | null; size: number },
 ): State<Row, Head> {
-  const state = { head, isFirst: false, isReading: false };
   const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  const isShort = next !== null && rows.length < size;
+  const shortPages = isShort ? (after === null ? 1 : before + 1) : 0;
+  const state = { head, isFirst: false, isReading: false, shortPages };
   if (after !== null) return { ...state, rows: joined(known, rows), cursor: next };
   const whole = joined(rows, known);
   const reaches = !isFirst && next !== null && whole.length < rows.length + known.length;

@@ -18,7 +18,7 @@ export async function* askWhole(
   { signal, fetch: request = fetch }: Reading,
 ): AsyncGenerator<ChatEvent, void> {
   const headers = { ...CONSOLE_HEADERS, 'content-type': 'application/json' };
-  const body = JSON.stringify({ documentId: ChatWhole.documentId, variables });
+  const body = JSON.stringify({ variables, documentId: ChatWhole.documentId });
   try {
     const response = await request('/graphql', { method: 'POST', headers, body, signal });
     noteHere();

@@ -1,4 +1,5 @@
 import { isOpen, type Turn } from '../chat/turn.ts';
+import { TOOL_STATUSES } from '../tool-calls/labels.ts';
 import type { SpanRow } from './span-row.ts';
 
 /**
@@ -18,7 +19,8 @@ export function liveRows(turn: Turn): SpanRow[] {
     ...more,
   });
   const hasFailed = turn.state === 'failed';
-  const root = row('root', 'invoke_agent', {
+  const root = row('root', 'Run', {
+    kind: 'run',
     ms: isOver ? (latencyMs ?? 0) : undefined,
     hasFailed,
   });
@@ -28,11 +30,17 @@ export function liveRows(turn: Turn): SpanRow[] {
     row('before', 'Queue and steps before the model', { depth: 1, ms: startedMs }),
   ];
   let callFrom: number | undefined = startedMs;
+  let modelCalls = 0;
   const closeCall = (to: number | undefined) => {
     if (callFrom === undefined) return;
     const ms = to === undefined ? undefined : to - callFrom;
     rows.push(
-      row(`model-${callFrom}`, 'Call model', { depth: 1, kind: 'model', from: callFrom, ms }),
+      row(`model-${callFrom}`, `Model call ${++modelCalls}`, {
+        depth: 1,
+        kind: 'model',
+        from: callFrom,
+        ms,
+      }),
     );
     callFrom = undefined;
   };
@@ -41,22 +49,23 @@ export function liveRows(turn: Turn): SpanRow[] {
       callFrom ??= piece.from;
       continue;
     }
-    const { callId, name, from, ms, state } = piece;
+    const { callId, name, from, ms, status } = piece;
     closeCall(from);
     rows.push(
-      row(callId, 'execute_tool', {
-        detail: name,
+      row(callId, name, {
         depth: 1,
         kind: 'tool',
         from,
-        ms: state === 'running' ? undefined : (ms ?? 0),
-        hasFailed: state === 'failed',
+        ms: status === 'RUNNING' ? undefined : (ms ?? 0),
+        hasFailed: status === 'FAILED' || status === 'REFUSED',
+        failure:
+          status === 'FAILED' || status === 'REFUSED' ? TOOL_STATUSES[status].word : undefined,
       }),
     );
     // Tools of one answer run at the same time. The model is called again when all of them are over.
   }
   const tools = pieces.filter((piece) => piece.type === 'tool');
-  const isWaiting = tools.some(({ state }) => state === 'running');
+  const isWaiting = tools.some(({ status }) => status === 'RUNNING');
   if (callFrom === undefined && !isOver && !isWaiting)
     callFrom = Math.max(...tools.map(({ from, ms = 0 }) => from + ms));
   closeCall(isOver ? latencyMs : undefined);

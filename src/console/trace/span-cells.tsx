@@ -1,3 +1,4 @@
+import { Icon, type IconName } from '../parts/icon.tsx';
 import { duration } from '../parts/time.tsx';
 import type { SpanRow } from './span-row.ts';
 
@@ -6,6 +7,16 @@ const LEAST = 0.6;
 
 /** Levels that are indented. Deeper spans stand below their last level. */
 const DEEPEST = 12;
+
+const ICONS: Record<SpanRow['kind'], IconName> = {
+  run: 'pulse',
+  history: 'clock',
+  memory: 'mark',
+  context: 'braces',
+  step: 'layers',
+  model: 'chip',
+  tool: 'tool',
+};
 
 /** When a span ends, in milliseconds from the start of the trace. */
 export function endOf({ from, ms }: SpanRow, now: number): number {
@@ -19,17 +30,20 @@ export function totalOf(rows: SpanRow[], now: number): number {
 
 /** The name, the bar and the duration of a span. */
 export function SpanCells({ row, now, total }: { row: SpanRow; now: number; total: number }) {
-  const { label, detail, depth, kind, from, ms, hasFailed } = row;
+  const { label, detail, depth, kind, from, ms, hasFailed, failure } = row;
   const left = Math.min(100 - LEAST, (from / total) * 100);
   const share = ((endOf(row, now) - from) / total) * 100;
   const width = Math.max(LEAST, Math.min(100 - left, share));
   return (
     <>
       <span
-        className={hasFailed ? 'span-name span-name-failed cut' : 'span-name cut'}
+        className={hasFailed ? 'span-name span-name-failed' : 'span-name'}
         style={{ paddingInlineStart: Math.min(depth, DEEPEST) * 12 }}
       >
-        {label} {detail && <span className="mono faint">{detail}</span>}
+        <Icon name={hasFailed ? 'warning' : ICONS[kind]} size={14} />
+        <span className={kind === 'tool' ? 'cut mono' : 'cut'}>{label}</span>{' '}
+        {failure && <span className="span-failure">{failure}</span>}
+        {!failure && detail && <span className="span-detail mono faint cut">{detail}</span>}
       </span>
       <span className="span-track" aria-hidden="true">
         <span

@@ -4,12 +4,13 @@ import type { SpanRow } from './span-row.ts';
 
 export type StoredSpan = NonNullable<RunTraceQuery['run']>['trace']['spans'][number];
 
-/** The four steps of a chat, by the names that the documentation gives them. */
-const STEPS: Record<string, string> = {
-  load_history: 'Load history',
-  inject_memory: 'Inject memory',
-  merge_context: 'Merge context',
-  send_to_model: 'Call model',
+/** The names of steps for people, by the names of spans. */
+const STEPS: Record<string, Pick<SpanRow, 'label' | 'kind'>> = {
+  invoke_agent: { label: 'Run', kind: 'run' },
+  load_history: { label: 'Load history', kind: 'history' },
+  inject_memory: { label: 'Inject memory', kind: 'memory' },
+  merge_context: { label: 'Merge context', kind: 'context' },
+  send_to_model: { label: 'Model and tools', kind: 'step' },
 };
 
 /**
@@ -23,12 +24,15 @@ export function rowsOf(spans: readonly StoredSpan[]): SpanRow[] {
   );
   const start = Math.min(...spans.map(({ startedAt }) => Date.parse(startedAt)));
   const rows = new Map<string, SpanRow>();
+  let modelCalls = 0;
   const add = (first: readonly StoredSpan[]) => {
     const waiting = first.map((span) => ({ span, depth: 0 })).reverse();
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const { span, depth } = next;
       if (rows.has(span.spanId)) continue;
-      rows.set(span.spanId, rowOf(span, start, depth));
+      const row = rowOf(span, start, depth);
+      if (row.kind === 'model') row.label = `Model call ${++modelCalls}`;
+      rows.set(span.spanId, row);
       const below = byParent.get(span.spanId) ?? [];
       waiting.push(...below.map((child) => ({ span: child, depth: depth + 1 })).reverse());
     }
@@ -39,19 +43,34 @@ export function rowsOf(spans: readonly StoredSpan[]): SpanRow[] {
 }
 
 function rowOf(span: StoredSpan, start: number, depth: number): SpanRow {
-  const { spanId, name, startedAt, durationMs, status, attributes } = span;
+  const { spanId, name, startedAt, durationMs, status } = span;
   const [operation = name] = name.split(' ', 1);
-  const detail = name.slice(operation.length + 1) || undefined;
+  const subject = name.slice(operation.length + 1) || undefined;
+  const attributes = isRecord(span.attributes) ? span.attributes : undefined;
+  const hasFailed = status === 'ERROR';
   return {
     id: spanId,
-    label: STEPS[operation] ?? operation,
-    detail,
+    ...namesOf(operation, subject),
     depth,
-    kind: operation === 'chat' ? 'model' : operation === 'execute_tool' ? 'tool' : 'step',
     from: Date.parse(startedAt) - start,
     // A clock that steps back makes a negative duration.
     ms: Math.max(0, durationMs),
-    hasFailed: status === 'ERROR',
-    attributes: isRecord(attributes) ? attributes : undefined,
+    hasFailed,
+    failure: hasFailed ? failureOf(attributes) : undefined,
+    attributes,
   };
+}
+
+function namesOf(operation: string, subject: string | undefined) {
+  if (operation === 'chat') return { label: 'Model call', detail: subject, kind: 'model' as const };
+  if (operation === 'execute_tool')
+    return { label: subject ?? 'Tool', detail: undefined, kind: 'tool' as const };
+  const step = STEPS[operation] ?? { label: operation, kind: 'step' as const };
+  return { ...step, detail: subject };
+}
+
+/** The HTTP status or the type of the error. */
+function failureOf(attributes: Record<string, unknown> = {}): string {
+  const failure = attributes['http.response.status_code'] ?? attributes['error.type'];
+  return failure === undefined ? 'failed' : String(failure);
 }

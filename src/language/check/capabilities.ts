@@ -1,6 +1,7 @@
 import type { Capability } from '../definition.ts';
 import type { Block, Member } from '../syntax.ts';
 import { quote } from '../token.ts';
+import { checkApproval } from './approvals.ts';
 import { checkInputs } from './fields.ts';
 import { checkNames, declaredIn, lacks, type Settings, settingsOf } from './names.ts';
 import { checkRequest, METHODS, NO_REQUEST } from './requests.ts';
@@ -18,7 +19,7 @@ export function checkCapabilities(
   return members.map((member) => checkCapability(member, facts, check));
 }
 
-/** capability = "capability" NAME STRING "{" [ "input" "{" { field } "}" ] request "}" ; */
+/** capability = "capability" NAME STRING "{" [ "input" "{" { field } "}" ] { approval | "reads" | "repeatable" } request "}" ; */
 function checkCapability(member: Member, facts: Scope['facts'], check: Check): Capability {
   const { block } = member;
   const settings = settingsOf(block, check);
@@ -26,10 +27,14 @@ function checkCapability(member: Member, facts: Scope['facts'], check: Check): C
   const scope = { facts, inputs, env: true };
   const requests = block?.members.filter(({ word }) => METHODS.has(word)) ?? [];
   checkOrder(member, requests, settings, check);
+  checkEffects(requests[0], settings, check);
   return {
     name: namesOf(member)[0]?.text ?? '',
     description: textOf(member, check) ?? '',
     input: settings.read('input', (input) => checkInputs(input.block, check)) ?? [],
+    approval: settings.read('approval', (approval) => checkApproval(approval, check)) ?? null,
+    reads: settings.all('reads').length > 0,
+    repeatable: settings.all('repeatable').length > 0,
     request: requests.map((request) => checkRequest(request, scope, check))[0] ?? NO_REQUEST,
   };
 }
@@ -54,4 +59,14 @@ function checkOrder(
     report('wrong-order', input.token, '"input" must come before the request');
   if (block && lacks(block, METHODS.keys(), check))
     report('missing-request', token, 'the capability makes no request, expected one such as "get"');
+}
+
+/** Warns of marks that change nothing. */
+function checkEffects(request: Member | undefined, settings: Settings, { report }: Check): void {
+  const [[reads], [repeatable]] = [settings.all('reads'), settings.all('repeatable')];
+  const isGet = request?.word === 'get';
+  const because = isGet ? ', a "get" request changes nothing' : ' beside "reads"';
+  if (reads && isGet) report('no-effect', reads.token, `"reads" has no effect${because}`);
+  if (repeatable && (isGet || reads))
+    report('no-effect', repeatable.token, `"repeatable" has no effect${because}`);
 }

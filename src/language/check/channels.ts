@@ -1,10 +1,11 @@
 import { BOUNDS } from '../bounds.ts';
-import { CHANNELS, type Channel, type Greeting } from '../definition.ts';
+import { readChatIds } from '../chat-ids.ts';
+import { CHANNELS, type Channel, type Greeting, type TelegramChannel } from '../definition.ts';
 import { hint, suggest } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote } from '../token.ts';
 import { checkCount, checkNames, lacks, type Settings, settingsOf } from './names.ts';
-import { type Check, checkShortText, envOf, namesOf, stringsOf } from './values.ts';
+import { type Check, checkShortText, envOf, nameOf, namesOf, stringsOf } from './values.ts';
 
 /** The valid channels of an agent. */
 export function checkChannels(members: readonly Member[], check: Check): Channel[] {
@@ -58,5 +59,16 @@ function checkTelegram({ block, token }: Member, settings: Settings, check: Chec
     check.report('missing-token', token, message);
   }
   const secret = settings.read('token', (setting) => envOf(setting, check)) ?? { env: '' };
-  return { type: 'telegram', token: secret, ...checkGreeting(settings, check) };
+  const approvers = settings.read('approvers', (setting) => checkApprovers(setting, check));
+  return { type: 'telegram', token: secret, approvers, ...checkGreeting(settings, check) };
+}
+
+/** "approvers" ( STRING | env_ref ) */
+function checkApprovers(member: Member, check: Check): TelegramChannel['approvers'] {
+  const [token] = stringsOf(member);
+  if (!token) return envOf(member, check);
+  const read = readChatIds(nameOf(token));
+  if ('chats' in read) return read.chats;
+  check.report('invalid-chat', token, read.problem);
+  return undefined;
 }

@@ -9,6 +9,7 @@ import {
 import { findRetirement } from '../retirements.ts';
 import type { Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
+import { isDeeper, parseJson } from './json.ts';
 import { checkCount, checkNames, settingsOf } from './names.ts';
 import { addressOf } from './urls.ts';
 import {
@@ -138,21 +139,7 @@ function checkValue(member: Member, { report }: Check): JsonValue {
       report('invalid-parameter', token, 'this value begins as JSON, but it is not valid JSON');
     return text;
   }
-  if (isDeeper(value, BOUNDS.parameterLevels))
-    report('invalid-parameter', token, `this value has over ${BOUNDS.parameterLevels} levels`);
+  if (isDeeper(value, BOUNDS.jsonLevels))
+    report('invalid-parameter', token, `this value has over ${BOUNDS.jsonLevels} levels`);
   return value;
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a value has more levels of objects and lists. */
-function isDeeper(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }

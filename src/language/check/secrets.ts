@@ -11,6 +11,7 @@ const TAKES_ENV: ReadonlySet<string> = new Set([
   'base_url',
   'api_key',
   'token',
+  'approvers',
 ]);
 
 /** Warns of text that looks like a secret, and names the place for secrets. */

@@ -3,12 +3,13 @@ import { BUILT_IN_GROUPS, type BuiltInName, MEMORY_GROUP, type ToolGroup } from 
 import { hint } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
+import { checkServerTools } from './approvals.ts';
 import { checkCapabilities } from './capabilities.ts';
 import { checkHeaders } from './headers.ts';
 import { checkCount, checkNames, settingsOf } from './names.ts';
 import type { Scope } from './templates.ts';
 import { addressOf } from './urls.ts';
-import { type Check, checkText, namesOf, stringsOf } from './values.ts';
+import { type Check, namesOf } from './values.ts';
 
 const isBuiltIn = (name: string): name is BuiltInName => Object.hasOwn(BUILT_IN_GROUPS, name);
 
@@ -60,16 +61,6 @@ function checkServer(name: string, member: Member, facts: Scope['facts'], check:
     name,
     url: addressOf(member, check) ?? '',
     headers: checkHeaders(settings.all('header'), { facts, env: true }, check),
-    only: settings.read('only', (setting) => checkOnly(setting, check)),
+    ...checkServerTools(settings, check),
   };
-}
-
-/** "only" tool { "," tool } */
-function checkOnly(member: Member, check: Check): string[] {
-  const tools = [...stringsOf(member), ...namesOf(member)].sort((a, b) => a.start - b.start);
-  checkNames(tools, check, {
-    max: { count: BOUNDS.serverTools, what: 'tools of a server' },
-    maxLength: BOUNDS.longNameLength,
-  });
-  return tools.map((token) => checkText(token, check));
 }

@@ -50,10 +50,10 @@ export function checkUrl(
       report('invalid-url', reference, 'only "env" is allowed before the path of a URL');
 }
 
-/** Whether a URL points to this machine, at a host that the operator allows. Such a request crosses no network. */
-function isAllowedLoopback({ hostname, port }: URL, allowedHosts: ReadonlySet<string>): boolean {
+/** Whether a URL points to the server's machine, at a host that the operator may allow. Such a request crosses no network. */
+function isAllowedLoopback({ hostname, port }: URL, allowedHosts: Check['allowedHosts']): boolean {
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
-  return isLoopback && allowedHosts.has(`${hostname}:${port || 80}`);
+  return isLoopback && (allowedHosts?.has(`${hostname}:${port || 80}`) ?? true);
 }
 
 function fill(template: Template, value: string): string {

@@ -11,8 +11,8 @@ export type Check = {
   readonly report: Report;
   /** Whether a reported mistake may hide the members with a word. */
   readonly mayHide: (word: string) => boolean;
-  /** Private hosts that tools may call: `host:port`, in lower case. */
-  readonly allowedHosts: ReadonlySet<string>;
+  /** Private hosts that tools may call: `host:port`, in lower case. Absent: unknown. */
+  readonly allowedHosts: ReadonlySet<string> | undefined;
   /** Whether the source was deployed before, so that texts and lists of the chat page beyond their bounds are cut. */
   readonly isDeployed: boolean;
   /** Records a use of an environment variable. */
@@ -24,12 +24,17 @@ export function stringsOf(member: Member | undefined): Token[] {
   return tokensOf(member, 'string');
 }
 
+/** The names of tools after a word, without unterminated strings. */
+export function toolsOf(member: Member | undefined): Token[] {
+  return tokensOf(member, 'tool');
+}
+
 /** The names after a word, without a form such as `mcp`. */
 export function namesOf(member: Member | undefined): Token[] {
   return tokensOf(member, 'name');
 }
 
-function tokensOf(member: Member | undefined, kind: 'string' | 'name'): Token[] {
+function tokensOf(member: Member | undefined, kind: 'string' | 'name' | 'tool'): Token[] {
   return (member?.arguments ?? []).flatMap((argument) =>
     argument.kind === kind && !argument.token.broken ? [argument.token] : [],
   );
@@ -67,7 +72,7 @@ export function checkShortText(
 /** The range of a number, as values and as text for messages. */
 export type Range = { min: number; max: number; text: string };
 
-/** Durations of any kind, in milliseconds. */
+/** Durations of requests and runs, in milliseconds. */
 export const DURATION: Range = { min: 1, max: 900_000, text: '1ms to 15m' };
 
 /** The number after a word. */

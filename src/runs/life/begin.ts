@@ -16,6 +16,7 @@ import type { Database } from '../../storage/database.ts';
 import { compensateOnUnknown } from '../../storage/persist.ts';
 import { makeId } from '../../text/ids.ts';
 import type { JsonObject } from '../../text/json.ts';
+import type { BegunRun } from '../record/begun-run.ts';
 import { createRunClock, type RunClock } from './run-clock.ts';
 import { BEGIN } from './statements.ts';
 
@@ -27,25 +28,30 @@ export type NewRun = Pick<
   | 'environment'
   | 'kind'
   | 'channel'
+  | 'entrance'
   | 'sessionId'
   | 'input'
   | 'context'
   | 'model'
   | 'traceId'
   | 'metadata'
+  | 'history'
   | 'onDisconnect'
   | 'keyId'
+  | 'causedById'
 >;
 
 /** The further columns of a run that is enqueued instead of begun. */
 export type QueuedColumns = {
   accountId: string;
-  traceparent: string | undefined;
-  outputSchema: JsonObject | undefined;
+  traceparent?: string | undefined;
+  /** The name of the client for the run's trace, see `readClientName`. */
+  client?: string | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema?: JsonObject | undefined;
+  /** Whether the model is offered no tools. */
+  withoutTools?: boolean | undefined;
 };
-
-/** One attempt at a run. Only the owner that started the attempt may finish it. */
-export type BegunRun = { id: string; botId: string; ownerId: string; attempt: number };
 
 /** A session's turn that a run needs. */
 export type TurnRequest = {

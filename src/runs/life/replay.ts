@@ -96,8 +96,10 @@ export function createReplay({
         if (found === null) throw notFound('run', runId);
         const { row, events, end } = found;
         if (!end) announce();
-        yield* events.slice(position);
-        position = Math.max(position, events.length);
+        // Another reader may append to the events while this one is slow.
+        const next = events.slice(position);
+        position += next.length;
+        yield* next;
         if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
           yield end;
         if (end) return;

@@ -12,6 +12,10 @@ const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 const REPLAYED_FOR = '24 hours';
 /** Days that runs keep what they sent to the model, by default. */
 export const PROMPT_DAYS = 30;
+/** Days that the records of tool calls keep their texts, by default. */
+export const TOOL_CALL_DAYS = 30;
+/** Days that evaluations are kept, by default. */
+const EVALUATION_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long chats with drafts are kept at least, as a PostgreSQL interval. */
 const DRAFTS_FOR = '24 hours';
@@ -26,9 +30,9 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired
- * idempotency records, entries of the audit log after 400 days, chats with drafts after a day, what runs sent to the
- * model after `promptDays`, and progress of runs that are deleted or no longer active. If `days` is set, also deletes runs older than that
- * which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
+ * idempotency records, entries of the audit log after 400 days, chats with drafts after a day, evaluations after
+ * `evaluationDays`, what runs sent to the model after `promptDays`, the texts of tool calls after `toolCallDays`, and progress
+ * of runs that are deleted or no longer active. If `days` is set, also deletes runs older than that which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
  * messages and no memory. Memory never expires. One process at a time sweeps a batch; the others skip it.
  *
  * @param days how long runs are kept; for ever by default.
@@ -38,11 +42,15 @@ export function startRetention({
   log,
   days,
   promptDays = PROMPT_DAYS,
+  toolCallDays = TOOL_CALL_DAYS,
+  evaluationDays = EVALUATION_DAYS,
 }: {
   prisma: PrismaClient;
   log: Log;
   days?: number | undefined;
   promptDays?: number | undefined;
+  toolCallDays?: number | undefined;
+  evaluationDays?: number | undefined;
 }): PeriodicTask {
   /**
    * @param keys the columns that identify a row.
@@ -58,6 +66,23 @@ export function startRetention({
       )
       DELETE FROM ${table} WHERE (${keys}) IN (SELECT ${keys} FROM swept)`;
     return deleted === BATCH;
+  };
+
+  /** @returns whether more records may have old texts. */
+  const sweepToolTexts = async () => {
+    const swept = await prisma.$executeRaw`
+      WITH swept AS MATERIALIZED (
+        SELECT id FROM tool_calls
+        WHERE (SELECT pg_try_advisory_xact_lock(${LOCK}::bigint)) AND arguments IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.id = tool_calls.id AND settled_at IS NULL)
+          AND id < ${firstIdAt('tcl', Date.now() - toolCallDays * DAY_MS)}
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+      ), decided AS (
+        UPDATE approvals SET arguments = NULL, edited_arguments = NULL, request = NULL, values = '{}'
+        WHERE id IN (SELECT id FROM swept)
+      )
+      UPDATE tool_calls SET arguments = NULL, request = NULL, result = NULL WHERE id IN (SELECT id FROM swept)`;
+    return swept === BATCH;
   };
 
   const sweep = async (stopped: AbortSignal) => {
@@ -90,6 +115,12 @@ export function startRetention({
       Prisma.sql`run_id`,
       Prisma.sql`run_id < ${firstIdAt('run', Date.now() - promptDays * DAY_MS)}`,
     );
+    await sweepTable(
+      Prisma.sql`evaluations`,
+      Prisma.sql`id`,
+      Prisma.sql`finished_at < now() - make_interval(days => ${evaluationDays}::int)`,
+    );
+    while (!stopped.aborted && (await sweepToolTexts())) await setTimeout(REST_MS);
     const orphans = await prisma.$executeRaw`
       DELETE FROM run_progress WHERE NOT EXISTS (
         SELECT 1 FROM runs WHERE id = run_id AND status = 'RUNNING' AND runs.attempt = run_progress.attempt)`;

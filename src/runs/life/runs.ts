@@ -8,13 +8,15 @@ import { createBatch } from '../../storage/batch.ts';
 import type { Database } from '../../storage/database.ts';
 import { makeId } from '../../text/ids.ts';
 import type { JsonObject } from '../../text/json.ts';
+import type { BegunRun } from '../record/begun-run.ts';
 import type { NotifyOfRun } from '../record/changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from '../record/event-codec.ts';
 import type { EndEvent } from '../record/events.ts';
 import type { PromptRecord } from '../record/prompt-record.ts';
 import { runChannel } from '../record/run-channel.ts';
 import type { StoredSpan } from '../record/spans.ts';
-import { type Begin, type BegunRun, createBegin, type NewRun } from './begin.ts';
+import type { ToolCallRecord } from '../tool-calls/tool-call.ts';
+import { type Begin, createBegin, type NewRun } from './begin.ts';
 import type { NewPiece } from './progress.ts';
 import { END, PROGRESS, RESUME } from './statements.ts';
 
@@ -52,6 +54,8 @@ export type RunOutcome = {
   eventTimes: EventRecord['eventTimes'];
   /** What the run sent to the model, if it stores that. */
   prompt?: PromptRecord | undefined;
+  /** The records of tool calls that are not stored yet. */
+  toolCalls?: ToolCallRecord[] | undefined;
   /** Whether the attempt may have stored pieces of its progress, which its end then deletes. */
   hasProgress: boolean;
 };
@@ -181,6 +185,7 @@ function endEntry(
 ): EndEntry {
   return {
     ...outcome,
+    toolCalls: outcome.toolCalls?.length ? outcome.toolCalls : undefined,
     ownerId,
     attempt,
     errorCode: error?.code,

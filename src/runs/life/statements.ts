@@ -2,10 +2,11 @@ import { CLAIM_COLUMNS, claimKeys } from '../../idempotency/claim.ts';
 import { recalled } from '../../sessions/history.ts';
 import { acquireTurns, LEASE_COLUMNS } from '../../sessions/lease.ts';
 import { statement } from '../../storage/sql.ts';
+import { storeCalls } from '../tool-calls/tool-call.ts';
 
-const RUN_COLUMNS = `key text, status text, "deploymentId" text, kind text, channel text, input text, context jsonb,
-  model text, metadata jsonb, "traceId" text, "onDisconnect" text, "keyId" text, attempt int, "accountId" text,
-  traceparent text, "outputSchema" jsonb`;
+const RUN_COLUMNS = `key text, status text, "deploymentId" text, kind text, channel text, entrance text, input text, context jsonb,
+  model text, metadata jsonb, "traceId" text, "onDisconnect" text, "keyId" text, "causedById" text, attempt int, "accountId" text,
+  traceparent text, client text, "outputSchema" jsonb, history jsonb, "withoutTools" boolean`;
 
 /** A time as milliseconds since 1970. */
 function milliseconds(time: string): string {
@@ -30,13 +31,14 @@ export const BEGIN = statement(`
   ), acquired AS (
     ${acquireTurns('admitted')}
   ), begun AS (
-    INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context, model,
-      metadata, trace_id, on_disconnect, key_id, owner_id, attempt, started_at, background, account_id, traceparent,
-      output_schema)
+    INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, entrance, session_id, input, context, model,
+      metadata, trace_id, on_disconnect, key_id, caused_by_id, owner_id, attempt, started_at, background, account_id, traceparent,
+      client, output_schema, history, without_tools)
     SELECT key, "botId", "deploymentId", environment::"Environment", kind::"RunKind", status::"RunStatus",
-      channel::"Channel", "sessionId", input, context, model, metadata, "traceId",
-      COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", "keyId", CASE status WHEN 'RUNNING' THEN "ownerId" END, attempt,
-      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent, "outputSchema"
+      channel::"Channel", entrance::"Entrance", "sessionId", input, context, model, metadata, "traceId",
+      COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", "keyId", "causedById", CASE status WHEN 'RUNNING' THEN "ownerId" END, attempt,
+      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent, client, "outputSchema", history,
+      COALESCE("withoutTools", false)
     FROM admitted WHERE "leaseId" IS NULL OR "leaseId" IN (SELECT key FROM acquired)
     ON CONFLICT (id) DO NOTHING
     RETURNING id, created_at
@@ -104,7 +106,7 @@ export const END = statement(`
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "errorDetail" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
        "tokensEstimated" boolean, "cachedTokens" int, "reasoningTokens" int, "finishReason" text, model text, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
-       "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb, "hasProgress" boolean)
+       "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb, "toolCalls" jsonb, "hasProgress" boolean)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
     FROM requested JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
@@ -130,13 +132,15 @@ export const END = statement(`
     FROM held WHERE sessions.id = held.id
   ), appended AS (
     INSERT INTO messages (id, session_key, run_id, turn, position, role, text, tool_calls, tool_call_id)
-    SELECT message.id, "sessionKey", key, turn, position, role::"MessageRole", text, "toolCalls", "toolCallId"
+    SELECT message.id, "sessionKey", key, turn, position, role::"MessageRole", text, message."toolCalls", "toolCallId"
     FROM requested JOIN ended USING (key), jsonb_to_recordset(messages) AS message
       (id text, position int, role text, text text, "toolCalls" jsonb, "toolCallId" text)
   ), prompted AS (
     INSERT INTO run_prompts (run_id, prompt)
     SELECT key, prompt FROM requested JOIN ended USING (key) WHERE prompt IS NOT NULL
     ON CONFLICT (run_id) DO NOTHING
+  ), recorded AS (
+    ${storeCalls('requested JOIN ended USING (key)', '"toolCalls"')}
   ), settled AS (
     DELETE FROM run_progress WHERE run_id IN (SELECT key FROM requested JOIN ended USING (key) WHERE "hasProgress")
   )

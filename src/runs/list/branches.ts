@@ -5,6 +5,7 @@ import {
   type RunKind,
   RunStatus,
 } from '../../generated/prisma/client.ts';
+import { channelOf } from '../record/entrance.ts';
 import { conditionsOf, LISTED_KINDS, matchesRest, type RunFilter, tokensFrom } from './filter.ts';
 import { levelsFrom } from './levels.ts';
 
@@ -38,7 +39,7 @@ export function branchesOf(filter: RunFilter): Branches | undefined {
   if (errorCode != null) return ofErrors(filter, errorCode);
   if (user == null && minLatencyMs != null) return ofLevels(LATENCY, minLatencyMs, filter);
   if (user == null && minTokens != null) return ofLevels(TOKENS, minTokens, filter);
-  return ofEnums(filter);
+  return ofEntrances(filter) ?? ofEnums(filter);
 }
 
 const LATENCY = Prisma.sql`run_level(latency_ms)`;
@@ -60,12 +61,37 @@ function ofLevels(level: Prisma.Sql, least: number, filter: RunFilter): Branches
 
 /** One branch for each combination of kind, environment, channel and status, 60 at most. */
 function ofEnums(filter: RunFilter): Branches {
-  const { user, deploymentId, model, ...others } = filter;
+  const { user, entrance, deploymentId, model, ...others } = filter;
   // One `unnest` for all columns: with one per column, the planner overestimates the rows and JIT-compiles the query.
   return {
     rows: Prisma.sql`
       unnest(${columnsOf(combinations(filter))}) AS branch(kind, environment, channel, status)`,
-    same: [...SAME_ENUMS, ...matchesRest({ user, deploymentId, model })],
+    same: [...SAME_ENUMS, ...matchesRest({ user, entrance, deploymentId, model })],
+    rest: matchesRest(others),
+  };
+}
+
+/**
+ * As `ofEnums`, for each entrance of the API, which is in the entries of the index. Undefined for other filters: runs of the
+ * channels WEB and TELEGRAM may have no entrance.
+ */
+function ofEntrances({ entrance, ...filter }: RunFilter): Branches | undefined {
+  if (entrance == null || entrance.some((one) => channelOf(one) !== 'API')) return undefined;
+  const { user, deploymentId, model, ...others } = filter;
+  const branches = combinations({ ...filter, entrance }).flatMap((branch) =>
+    [...new Set(entrance)].map((entrance) => ({ ...branch, entrance })),
+  );
+  const entrances = branches.map(({ entrance }) => entrance);
+  // The planner overestimates the cost of the condition `entrance = ANY` with the index.
+  return {
+    rows: Prisma.sql`
+      unnest(${columnsOf(branches)}, ${entrances}::text[]::"Entrance"[])
+        AS branch(kind, environment, channel, status, entrance)`,
+    same: [
+      ...SAME_ENUMS,
+      Prisma.sql`runs.entrance = branch.entrance`,
+      ...matchesRest({ user, deploymentId, model }),
+    ],
     rest: matchesRest(others),
   };
 }
@@ -92,10 +118,14 @@ type Branch = {
   status: RunStatus;
 };
 
-function combinations({ kind, environment, channel, status }: RunFilter): Branch[] {
+function combinations({ kind, environment, channel, entrance, status }: RunFilter): Branch[] {
+  const entered = entrance?.map(channelOf) ?? Object.values(Channel);
+  const channels = Object.values(Channel).filter(
+    (one) => entered.includes(one) && (channel?.includes(one) ?? true),
+  );
   return (kind ? [kind] : LISTED_KINDS).flatMap((kind) =>
     (environment ? [environment] : Object.values(Environment)).flatMap((environment) =>
-      [...new Set(channel ?? Object.values(Channel))].flatMap((channel) =>
+      channels.flatMap((channel) =>
         [...new Set(status ?? Object.values(RunStatus))].map((status) => ({
           kind,
           environment,

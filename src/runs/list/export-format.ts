@@ -1,5 +1,6 @@
 import type { Run } from '../../generated/prisma/client.ts';
 import { isJsonObject, type JsonValue } from '../../text/json.ts';
+import { entranceOf } from '../record/entrance.ts';
 
 /** A run to export. */
 export type ExportRow = Pick<
@@ -10,6 +11,7 @@ export type ExportRow = Pick<
   | 'kind'
   | 'status'
   | 'channel'
+  | 'entrance'
   | 'sessionId'
   | 'input'
   | 'response'
@@ -55,6 +57,7 @@ const FIELDS: Record<string, (run: ExportRow) => JsonValue | Date> = {
   completion_tokens: ({ completionTokens }) => completionTokens,
   tools_called: ({ toolsCalled }) => toolsCalled,
   metadata: ({ metadata }) => (isJsonObject(metadata) ? metadata : null),
+  entrance: (run) => entranceOf(run)?.toLowerCase() ?? null,
 };
 
 /** One JSON object a line. */

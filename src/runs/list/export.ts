@@ -129,7 +129,7 @@ export function createRunExport({
     after: Place | undefined,
     { longRead, search }: Pick<Options, 'longRead' | 'search'>,
   ): Promise<{ runs: ExportRow[]; last: Place | undefined }> {
-    const found = await search(filter, () =>
+    const { rows: found, reached } = await search(filter, () =>
       runList.find([botId], filter, {
         bounds: after ? [{ place: after, direction: 'desc' }] : [],
         direction: 'desc',
@@ -147,11 +147,10 @@ export function createRunExport({
     const read = () => prisma.run.findMany({ where: { id: { in: ids } }, select: COLUMNS });
     const isLong = shown.reduce((sum, run) => sum + run.bytes, 0) > PAGE_BYTES;
     const byId = new Map((await (isLong ? longRead(read) : read())).map((run) => [run.id, run]));
-    const isEnd = shown.length === found.length && found.length < PAGE;
-    return {
-      runs: ids.flatMap((id) => byId.get(id) ?? []),
-      last: isEnd ? undefined : shown.at(-1)?.place,
-    };
+    const runs = ids.flatMap((id) => byId.get(id) ?? []);
+    const isWhole = shown.length === found.length;
+    if (isWhole && reached) return { runs, last: reached };
+    return { runs, last: isWhole && found.length < PAGE ? undefined : shown.at(-1)?.place };
   }
 }
 
@@ -162,6 +161,7 @@ const COLUMNS = {
   kind: true,
   status: true,
   channel: true,
+  entrance: true,
   sessionId: true,
   input: true,
   response: true,

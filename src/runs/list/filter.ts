@@ -1,5 +1,6 @@
 import {
   type Channel,
+  type Entrance,
   type Environment,
   type FeedbackRating,
   Prisma,
@@ -8,7 +9,8 @@ import {
 } from '../../generated/prisma/client.ts';
 import type { PageQuery } from '../../storage/keyset.ts';
 import { NEWEST_FIRST, withinBounds } from '../../storage/lists.ts';
-import { containsWords } from '../search/text-search.ts';
+import { channelOf } from '../record/entrance.ts';
+import { containsWords } from '../search/search-conditions.ts';
 
 /** Selects the runs that match every given field. */
 export type RunFilter = {
@@ -18,6 +20,8 @@ export type RunFilter = {
   status?: readonly RunStatus[] | null | undefined;
   /** Any of these. */
   channel?: readonly Channel[] | null | undefined;
+  /** Any of these. */
+  entrance?: readonly Entrance[] | null | undefined;
   /** Any kind but drafts by default. */
   kind?: RunKind | null | undefined;
   environment?: Environment | null | undefined;
@@ -65,6 +69,14 @@ function isRated(rating: FeedbackRating): Prisma.Sql {
     EXISTS (SELECT 1 FROM feedback WHERE run_id = runs.id AND rating = ${rating}::"FeedbackRating")`;
 }
 
+function enteredBy(entrances: readonly Entrance[]): Prisma.Sql {
+  const channels = entrances.map(channelOf).filter((channel) => channel !== 'API');
+  const stored = Prisma.sql`entrance = ANY(${[...entrances]}::text[]::"Entrance"[])`;
+  if (channels.length === 0) return stored;
+  const ofChannel = Prisma.sql`runs.channel = ANY(${channels}::text[]::"Channel"[])`;
+  return channels.length === entrances.length ? ofChannel : Prisma.sql`(${stored} OR ${ofChannel})`;
+}
+
 /** The condition of a minimum of tokens. */
 export function tokensFrom(least: number): Prisma.Sql {
   return Prisma.sql`(prompt_tokens::bigint + completion_tokens) >= ${least}`;
@@ -87,6 +99,7 @@ export function matchesEnums({ kind, environment, channel, status }: RunFilter):
 /** The conditions of all fields except the text, the time and the fields of `matchesEnums`. */
 export function matchesRest({
   user,
+  entrance,
   deploymentId,
   model,
   errorCode,
@@ -96,6 +109,7 @@ export function matchesRest({
 }: RunFilter): Prisma.Sql[] {
   return [
     ...(user == null ? [] : [Prisma.sql`session_id = ${user}`]),
+    ...(entrance == null ? [] : [enteredBy(entrance)]),
     ...(deploymentId == null ? [] : [Prisma.sql`deployment_id = ${deploymentId}`]),
     ...(model == null ? [] : [Prisma.sql`model = ${model}`]),
     ...(errorCode == null ? [] : [Prisma.sql`error_code = ANY(${[...errorCode]})`]),

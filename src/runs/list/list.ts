@@ -1,6 +1,6 @@
 import { type FeedbackRating, Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../storage/database.ts';
-import type { ListEntry, PageQuery } from '../../storage/keyset.ts';
+import type { Found, PageQuery } from '../../storage/keyset.ts';
 import {
   firstRows,
   inDirection,
@@ -11,8 +11,9 @@ import {
   readLists,
   withinBounds,
 } from '../../storage/lists.ts';
+import { SEARCHED_BYTES, unindexed } from '../search/search-conditions.ts';
 import { limitedReader } from '../search/search-limit.ts';
-import { createTextSearch, SEARCHED_BYTES, unindexed } from '../search/text-search.ts';
+import { createTextSearch, type SearchBounds } from '../search/text-search.ts';
 import { branchesOf, hasOnlyTimeOrText } from './branches.ts';
 import { boundsOf, conditionsOf, matches, type RunFilter } from './filter.ts';
 
@@ -20,12 +21,12 @@ import { boundsOf, conditionsOf, matches, type RunFilter } from './filter.ts';
 export type RunList = {
   /**
    * Reads one page per bot. The cost depends on the page's size only, not on how rare the matching runs are, for each
-   * field of the filter alone.
+   * field of the filter alone; a rare entrance takes the entries of one index. A search for a text ends after a bounded amount of work, also if the page is not full.
    *
-   * @throws GatewayError `invalid_request` for a text search of several bots, `search_too_broad` for one that takes longer
-   *   than 2 seconds.
+   * @throws GatewayError `invalid_request` for a text search of several bots, `search_too_broad` for one whose first step
+   *   takes longer than 2 seconds.
    */
-  find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<ListEntry[]>;
+  find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<Found>;
   /** Whether a run belongs to the bot and matches the filter. */
   has(botId: string, filter: RunFilter, runId: string): Promise<boolean>;
 };
@@ -46,13 +47,13 @@ const RATINGS = {
 /** A filter with fewer runs than this is cheaper to read one by one than a common word or a low minimum by its index. */
 const FEW = 500;
 
-/** @param maxUnended overrides the runs that a search may find on a database that cannot end a statement. */
+/** @param searchBounds overrides the bounds of a search for a text. */
 export function createRunList({
   prisma,
   search,
-  maxUnended,
-}: Pick<Database, 'prisma' | 'search'> & { maxUnended?: number }): RunList {
-  const findText = createTextSearch({ lists: RUNS, search, maxUnended });
+  searchBounds,
+}: Pick<Database, 'prisma' | 'search'> & { searchBounds?: SearchBounds }): RunList {
+  const findText = createTextSearch({ lists: RUNS, search, bounds: searchBounds });
 
   /** Reads a page by the index of one field. The other fields do not select the index. */
   const findBy = (
@@ -101,9 +102,9 @@ export function createRunList({
       const { errorCode, minLatencyMs, minTokens, feedback, ...fields } = filter;
       const parts = [fields, { errorCode }, { minLatencyMs }, { minTokens }, { feedback }];
       const few = await fewWithAny(botIds, parts, page);
-      if (!few) return findBy(prisma, botIds, filter, page);
+      if (!few) return { rows: await findBy(prisma, botIds, filter, page) };
       const conditions = [idIn(few), ...conditionsOf(filter).map(unindexed)];
-      return readLists(prisma, RUNS, botIds, page, conditions);
+      return { rows: await readLists(prisma, RUNS, botIds, page, conditions) };
     },
 
     async has(botId, filter, id) {

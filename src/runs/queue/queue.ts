@@ -5,10 +5,10 @@ import type { Claim } from '../../idempotency/claim.ts';
 import { UNOBSERVED } from '../../observability/observer.ts';
 import { compensateOnUnknown } from '../../storage/persist.ts';
 import { openTransaction } from '../../storage/transaction.ts';
-import type { JsonObject } from '../../text/json.ts';
-import { type BegunRun, createBegin, disown, type NewRun, stillOf } from '../life/begin.ts';
+import { createBegin, disown, type NewRun, type QueuedColumns, stillOf } from '../life/begin.ts';
 import { createRunClock, type RunClock } from '../life/run-clock.ts';
-import type { RunOutcome, RunWriterParts } from '../life/runs.ts';
+import type { RunWriterParts } from '../life/runs.ts';
+import type { BegunRun } from '../record/begun-run.ts';
 import { EVENT_COLUMNS, type EventRecord, earlierEvents } from '../record/event-codec.ts';
 import type { RunEvent } from '../record/events.ts';
 import { traceIdOf } from '../trace/trace.ts';
@@ -16,46 +16,11 @@ import { createQueueQuota } from './queue-quota.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';
 
 /** A background run to enqueue. */
-export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
-  accountId: string;
-  /** The account's plan, which limits its queued runs. */
-  plan: Plan;
-  traceparent?: string | undefined;
-  /** The JSON Schema of a structured reply, in place of the definition's output. */
-  outputSchema?: JsonObject | undefined;
-};
-
-/** The columns that the end of a run sets. Its error has columns of other names. */
-type OutcomeColumn = Exclude<
-  keyof RunOutcome,
-  'error' | 'events' | 'eventTimes' | 'hasProgress' | 'prompt'
->;
-
-/** The fields of a run as they were when it was enqueued. Its current state does not change them. */
-export function asQueued({ traceparent }: { traceparent: unknown }) {
-  return {
-    status: 'QUEUED' as const,
-    deployment: null,
-    model: null,
-    response: null,
-    output: null,
-    errorCode: null,
-    errorMessage: null,
-    errorDetail: null,
-    startedAt: null,
-    finishedAt: null,
-    latencyMs: null,
-    promptTokens: 0,
-    completionTokens: 0,
-    tokensEstimated: false,
-    cachedTokens: null,
-    reasoningTokens: null,
-    finishReason: null,
-    toolsCalled: [],
-    traceId: traceIdOf(traceparent) ?? null,
-    spans: null,
-  } satisfies Record<OutcomeColumn, unknown> & Record<string, unknown>;
-}
+export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> &
+  QueuedColumns & {
+    /** The account's plan, which limits its queued runs. */
+    plan: Plan;
+  };
 
 /** A run that this process takes, while the commit is not yet known. */
 type HeldRun = BegunRun & { startedAt: Date | null };
@@ -67,10 +32,14 @@ const WORK_COLUMNS = {
   environment: true,
   kind: true,
   channel: true,
+  entrance: true,
   input: true,
   context: true,
   outputSchema: true,
+  history: true,
+  withoutTools: true,
   traceparent: true,
+  client: true,
   createdAt: true,
   attempt: true,
 } satisfies Prisma.RunSelect;
@@ -78,7 +47,17 @@ const WORK_COLUMNS = {
 /** A queued run that this process has taken. */
 export type TakenRun = Pick<
   Run,
-  'environment' | 'kind' | 'channel' | 'input' | 'context' | 'outputSchema' | 'createdAt'
+  | 'environment'
+  | 'kind'
+  | 'channel'
+  | 'entrance'
+  | 'client'
+  | 'input'
+  | 'context'
+  | 'outputSchema'
+  | 'history'
+  | 'withoutTools'
+  | 'createdAt'
 > & {
   begun: BegunRun;
   clock: RunClock;
@@ -176,12 +155,13 @@ export function createQueue({
   };
 
   return {
-    async enqueue({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
+    async enqueue(request, claim) {
+      const { plan, accountId, traceparent, client, outputSchema, withoutTools, ...run } = request;
       const releasePlace = await quota.reserve(accountId, plan);
       const traceId = traceIdOf(traceparent);
       const outcome = await begin(
         { ...run, traceId, onDisconnect: 'CONTINUE' },
-        { claim, queued: { accountId, traceparent, outputSchema } },
+        { claim, queued: { accountId, traceparent, client, outputSchema, withoutTools } },
       );
       if (outcome.kind !== 'begun') {
         releasePlace();

@@ -60,6 +60,8 @@ export function startRecovery({
         -- The process of such a run is not dead, and the next poll finds it again.
         AND NOT ${HAS_PROGRESS}
       FOR UPDATE SKIP LOCKED
+    ), unanswered AS (
+      UPDATE tool_calls SET status = 'UNKNOWN' FROM lost WHERE run_id = lost.id AND status = 'RUNNING'
     )
     UPDATE runs SET
       status = becomes::"RunStatus",

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, readErrorCode } from '../../errors/errors.ts';
-import type { Prisma, Run } from '../../generated/prisma/client.ts';
+import { type Prisma, type Run, ToolCallStatus } from '../../generated/prisma/client.ts';
 import { isJsonObject } from '../../text/json.ts';
 import { type EndEvent, latestOf, type RunEvent } from './events.ts';
 
@@ -23,8 +23,14 @@ const UNKNOWN = -1;
  * Encodes the events of a run, without a terminal event.
  *
  * @param createdAt the time of the run's creation, in milliseconds since 1970.
+ * @param keepsToolTexts whether arguments and results of tool calls are kept. At the end of a run, only its records of
+ *   tool calls have them.
  */
-export function recordEvents(events: readonly RunEvent[], createdAt: number): EventRecord {
+export function recordEvents(
+  events: readonly RunEvent[],
+  createdAt: number,
+  { keepsToolTexts = false } = {},
+): EventRecord {
   let response = '';
   const beginning = events.findLastIndex(({ type }) => type === 'RunStarted');
   const recorded = events.map((event, index) => {
@@ -33,10 +39,14 @@ export function recordEvents(events: readonly RunEvent[], createdAt: number): Ev
       return response.length;
     }
     const { seq: _, at: __, ...rest } = event;
-    return rest;
+    return keepsToolTexts ? rest : withoutToolTexts(rest);
   });
   const eventTimes = events.map(({ at }) => (at === null ? UNKNOWN : Math.max(at - createdAt, 0)));
   return { response, events: recorded, eventTimes };
+}
+
+function withoutToolTexts<Event extends object>(event: Event) {
+  return { ...event, arguments: undefined, result: undefined };
 }
 
 /** A piece of the events of an attempt at a run. */
@@ -89,13 +99,22 @@ const recordedEvents = z.array(
       sessionId: z.string().nullable(),
     }),
     z.object({ type: z.literal('TextDelta'), delta: z.string() }),
-    z.object({ type: z.literal('ToolStarted'), name: z.string(), callId: z.string() }),
+    z.object({
+      type: z.literal('ToolStarted'),
+      name: z.string(),
+      callId: z.string(),
+      recordId: z.string().optional(),
+      arguments: z.string().optional(),
+    }),
     z.object({
       type: z.literal('ToolFinished'),
       name: z.string(),
       callId: z.string(),
+      recordId: z.string().optional(),
+      status: z.enum(ToolCallStatus).optional(),
       failed: z.boolean(),
       durationMs: z.int(),
+      result: z.string().optional(),
     }),
   ]),
 );

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors/errors.ts';
+import type { ToolCallStatus } from '../../generated/prisma/client.ts';
 import type { JsonObject } from '../../text/json.ts';
 
 /**
@@ -13,8 +14,27 @@ export type RunEvent = {
 } & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
   | { type: 'TextDelta'; delta: string }
-  | { type: 'ToolStarted'; name: string; callId: string }
-  | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number }
+  | {
+      type: 'ToolStarted';
+      name: string;
+      callId: string;
+      /** The id of the call's record. Undefined for a run of version 0.2. */
+      recordId?: string | undefined;
+      /** The text of a JSON object. The record has it, too, once the run has ended. */
+      arguments?: string | undefined;
+    }
+  | {
+      type: 'ToolFinished';
+      name: string;
+      callId: string;
+      recordId?: string | undefined;
+      /** Undefined for a run of version 0.2. */
+      status?: ToolCallStatus | undefined;
+      failed: boolean;
+      durationMs: number;
+      /** What the model got. The record has it, too, once the run has ended. */
+      result?: string | undefined;
+    }
   | {
       type: 'ChatDone';
       runId: string;

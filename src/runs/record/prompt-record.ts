@@ -7,6 +7,8 @@ const promptRecord = z.object({
   now: z.string(),
   /** The history that was sent: the last messages of the session up to a turn. */
   history: z.object({ session: z.string(), turn: z.number(), messages: z.number() }).optional(),
+  /** How many of the last messages of the request's own history were sent. Absent: all. */
+  ownHistory: z.number().optional(),
   /** The facts that were sent; none beyond `MAX_FACT_BYTES`. */
   facts: z.record(z.string(), z.string()).optional(),
   /** Whether the facts were too long to store. */

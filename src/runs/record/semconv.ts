@@ -42,6 +42,9 @@ export const OWN_ATTRIBUTE = {
   runId: 'parley.run.id',
   environment: 'parley.environment',
   channel: 'parley.channel',
+  entrance: 'parley.entrance',
+  /** The first product of the request's `User-Agent` header. */
+  client: 'parley.client',
   historyMessages: 'parley.history.messages',
   memoryFacts: 'parley.memory.facts',
   contextKeys: 'parley.context.keys',
@@ -59,6 +62,8 @@ export const OWN_ATTRIBUTE = {
   partsIgnored: 'parley.response.parts_ignored',
   /** How many tool calls of a response exceed the definition's `tool_calls`. They have no span and no events. */
   toolCallsRefused: 'parley.tool_calls.refused',
+  /** The id of the call's record, `tcl_…`. */
+  toolCallRecord: 'parley.tool_call.id',
   /** The first 20 dotted paths in a template that had neither a value nor a default. */
   templateMissing: 'parley.template.missing',
   /** `true` if the model's server reported no usage, so that the counts are estimates. */

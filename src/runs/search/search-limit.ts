@@ -6,19 +6,24 @@ import type { QueryRaw } from '../../storage/lists.ts';
 /** PostgreSQL's code for a statement that was cancelled, here by its time limit. */
 const CANCELLED = '57014';
 
+/** Executes the statements of one search, and throws GatewayError `search_too_broad` after their time limit. */
+export type SearchReader = QueryRaw & {
+  /** A reader of the same search, whose statements may take this time from now on. */
+  within(limitMs: number): QueryRaw;
+};
+
 /**
  * Executes the statements of one search, which together may take `SEARCH_MS`. After that no further statement starts, and
  * PostgreSQL ends the one that runs.
  *
  * @param now the time in milliseconds, on any clock.
- * @returns a reader that throws GatewayError `search_too_broad`.
  */
 export function limitedReader(
   { query }: Pick<SearchSql, 'query'>,
   now: () => number = () => performance.now(),
-): QueryRaw {
-  const end = now() + SEARCH_MS;
-  return {
+): SearchReader {
+  const start = now();
+  const until = (end: number): QueryRaw => ({
     async $queryRaw<Rows>(statement: Prisma.Sql) {
       const leftMs = end - now();
       if (leftMs <= 0) throw searchTooBroad();
@@ -26,6 +31,10 @@ export function limitedReader(
         throw isCancelled(error) ? searchTooBroad() : error;
       });
     },
+  });
+  return {
+    ...until(start + SEARCH_MS),
+    within: (limitMs) => until(Math.min(now() + limitMs, start + SEARCH_MS)),
   };
 }
 
@@ -35,6 +44,11 @@ export function searchTooBroad(): GatewayError {
     'search_too_broad',
     `The search takes longer than ${SEARCH_MS / 1_000} seconds, because too many runs may contain the text. Narrow the time, add another condition, or search for a rarer word.`,
   );
+}
+
+/** Whether an error is that of `searchTooBroad`. */
+export function isTooBroad(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'search_too_broad';
 }
 
 function isCancelled(error: unknown): boolean {

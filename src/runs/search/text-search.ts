@@ -1,18 +1,20 @@
 import { invalidInput } from '../../errors/errors.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { SearchSql } from '../../storage/database.ts';
-import type { ListEntry, PageQuery, Place } from '../../storage/keyset.ts';
+import type { Found, ListEntry, PageQuery, Place } from '../../storage/keyset.ts';
+import { firstRows, type ListDefinition, readLists } from '../../storage/lists.ts';
+import { findIndexed } from './find-indexed.ts';
+import { containsWords, MAX_UNENDED, slicesOf, unindexed } from './search-conditions.ts';
+import { isTooBroad, type SearchReader } from './search-limit.ts';
+import { readWords } from './search-words.ts';
 import {
-  firstRows,
-  type ListDefinition,
-  orderBy,
-  type QueryRaw,
-  readLists,
-  withinBounds,
-} from '../../storage/lists.ts';
-import { searchTooBroad } from './search-limit.ts';
-import { marksOf } from './search-marks.ts';
-import { readWords, wordsOf } from './search-words.ts';
+  FIRST_WINDOW_RUNS,
+  growthOf,
+  PAGE_WORK,
+  WINDOW_MS,
+  workOfCheck,
+  workOfWindow,
+} from './search-work.ts';
 
 /** The other fields of a search's filter. */
 type Rest = {
@@ -24,229 +26,178 @@ type Rest = {
 };
 
 /**
- * Finds the finished runs of a bot whose input or reply matches a text, in list order.
+ * Finds the finished runs of a bot whose input or reply matches a text, in list order. A page that is not full after the
+ * work of `SearchBounds.pageWork` ends at the position that the search has reached.
  *
- * @throws GatewayError `invalid_request` for several bots, and `search_too_broad`.
+ * @throws GatewayError `invalid_request` for several bots, and `search_too_broad` if the first step takes too long.
  */
 export type TextSearch = (
-  reader: QueryRaw,
+  reader: SearchReader,
   botIds: string[],
   text: string,
   page: PageQuery,
   rest: Rest,
-) => Promise<ListEntry[]>;
+) => Promise<Found>;
 
-/** The words of a run and the marks of its bot. See the migration `filters_of_runs`. */
-const LEXEMES = Prisma.sql`run_lexemes(runs.bot_id, runs.created_at, runs.input, runs.response)`;
-/** The predicate of the index. */
-const FINISHED = Prisma.sql`runs.status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
-/** The bytes of a run that `run_lexemes` reads, at most. */
-export const SEARCHED_BYTES = Prisma.sql`
-  LEAST(octet_length(input), 32768) + LEAST(COALESCE(octet_length(response), 0), 32768)`;
+/** The bounds of the work for one page of a search. */
+export type SearchBounds = {
+  /** The runs of the bot that the first window covers. */
+  firstWindowRuns?: number | undefined;
+  /** When a page ends that is not full, see `PAGE_WORK`. */
+  pageWork?: number | undefined;
+  /** The runs of the bot that a window covers on a database that cannot end a statement. */
+  maxUnended?: number | undefined;
+};
 
-/** How many of a bot's runs the first search by the index covers. */
-const FIRST_RANGE_RUNS = 2_000;
-/** If the first search finds at most this number of runs, the word is rare, and the next search covers all runs. */
-const RARE = 20;
-/** If more runs of the first search contain the text, it is common: it selects fewer runs than other fields may. */
-const COMMON = 200;
-/** How many runs of the other fields are read in order for a common text. */
-const MAX_READ = 3_000;
-/** How many candidates one statement finds. */
-const CANDIDATES = 100;
-/** Bytes of texts that one statement checks for the text. That takes 15 ms on PostgreSQL, and 40 ms on PGlite. */
-const SLICE_BYTES = 64 * 1024;
-/** Runs that one statement may find by the index on a database that cannot end a statement: 0.12 s on PGlite. */
-const MAX_UNENDED = 50_000;
+/** The size of a window: its time in milliseconds, and about how many runs of the bot it has. */
+type Size = { span: number; runs: number };
+/** The times of the first and the last run of a list. */
+type Ends = { start?: number | undefined; last?: number | undefined };
+
+/** The first window of a phrase covers this part of the usual runs, because each takes more work. */
+const PHRASE_PART = 4;
+/** Candidates of a phrase that one statement finds. */
+const CANDIDATES = 1_000;
 
 /**
- * Searches by an inverted index, which has no order, in steps: the next 2,000 runs of the bot, then as many as the page
- * probably needs, then all. A common word fills the page from the first steps, and a rare word has few runs in all, so no
- * step reads many runs. The index has no positions: the runs that it finds for a phrase are checked in order.
- *
- * @param maxUnended overrides `MAX_UNENDED`.
+ * Searches by an inverted index, which has no order, in windows of time: the next 2,000 runs of the bot, then windows that
+ * are the longer, the fewer runs the last one read and found. The runs of a bot have marks of their time in the index, so
+ * the work of a window depends on its own runs. The index has no positions: the runs that it finds for a phrase are checked
+ * in order.
  */
 export function createTextSearch({
   lists,
   search: { endsStatements },
-  maxUnended = MAX_UNENDED,
+  bounds: {
+    firstWindowRuns = FIRST_WINDOW_RUNS,
+    pageWork = PAGE_WORK,
+    maxUnended = MAX_UNENDED,
+  } = {},
 }: {
   lists: ListDefinition;
   search: Pick<SearchSql, 'endsStatements'>;
-  maxUnended?: number | undefined;
+  bounds?: SearchBounds | undefined;
 }): TextSearch {
   return async (reader, botIds, text, page, { conditions, few, firstRuns }) => {
     const [botId, ...others] = botIds;
-    if (botId === undefined) return [];
+    if (botId === undefined) return { rows: [] };
     if (others.length > 0)
       throw invalidInput([{ path: 'filter.text', message: 'searches one bot at a time' }]);
-    const { direction } = page;
-    const fields = conditions.map(unindexed);
-    const matches = [...containsWords(text).map(unindexed), ...fields];
+    const { direction, take } = page;
+    const opposite = direction === 'desc' ? 'asc' : 'desc';
+    const matches = [Prisma.sql`bot_id = ${botId}`, ...containsWords(text), ...conditions].map(
+      unindexed,
+    );
+    const laterRuns = endsStatements ? Infinity : maxUnended;
+    let left = pageWork;
+
     const read = (page: PageQuery, rows: Prisma.Sql) =>
       readLists(reader, lists, [botId], page, [], rows);
-    /** Conditions of a page, for which the planner uses no index. */
-    const ofPage = ({ bounds }: PageQuery) =>
-      [Prisma.sql`bot_id = ${botId}`, ...withinBounds(lists, bounds)].map(unindexed);
-    /**
-     * Finds the first runs of a page by the index of a condition. A subquery with `OFFSET` has a plan of its own: else the
-     * planner may read the runs in order, and expect to find enough of them soon.
-     */
-    const findBy = (page: PageQuery, condition: Prisma.Sql, others: Prisma.Sql[]) =>
-      read(
-        page,
-        Prisma.sql`
-          SELECT * FROM (
-            SELECT id, ${lists.number} AS number, id AS tie FROM runs
-            WHERE ${Prisma.join([condition, FINISHED, ...others, ...ofPage(page)], ' AND ')} OFFSET 0
-          ) AS run ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`,
-      );
-
-    /** Adds the candidates that match the filter to the found runs, until these fill the page. */
-    const check = async (page: PageQuery, candidates: ListEntry[], found: ListEntry[]) => {
-      for (const ids of slicesOf(candidates)) {
-        if (found.length >= page.take) return;
-        found.push(...(await findBy(page, Prisma.sql`id = ANY(${ids})`, matches)));
+    /** Finds the candidates that match the filter, until these fill the page or its work is done. */
+    const check = async (candidates: ListEntry[], missing: number): Promise<Found> => {
+      const rows: ListEntry[] = [];
+      let reached: Place | undefined;
+      for (const slice of slicesOf(candidates)) {
+        if (reached && left <= 0) return { rows, reached };
+        // With `OFFSET`, the planner cannot read the runs in list order until it has found these.
+        const where = [Prisma.sql`id = ANY(${slice.map(({ id }) => id)})`, ...matches];
+        const matching = Prisma.sql`
+          SELECT id, ${lists.number} AS number, id AS tie FROM runs
+          WHERE ${Prisma.join(where, ' AND ')} OFFSET 0`;
+        const found = await read(page, matching).catch(unless(!reached));
+        if (!found) return { rows, reached };
+        rows.push(...found);
+        if (rows.length >= missing) return { rows: rows.slice(0, missing) };
+        left -= workOfCheck(slice.reduce((sum, { bytes }) => sum + bytes, 0));
+        reached = slice.at(-1)?.place;
       }
-    };
-    /** Checks the candidates of a source in order, until the page is full. @param most candidates to check. */
-    const readThrough = async (
-      page: PageQuery,
-      source: (page: PageQuery) => Promise<ListEntry[]>,
-      most = Infinity,
-    ) => {
-      const found: ListEntry[] = [];
-      const opposite = page.bounds.filter((bound) => bound.direction !== direction);
-      let { bounds } = page;
-      for (let count = 0; count < most && found.length < page.take; count += CANDIDATES) {
-        const part = { bounds, direction, take: CANDIDATES, bytes: SEARCHED_BYTES };
-        const candidates = await source(part);
-        await check(page, candidates, found);
-        const last = candidates[CANDIDATES - 1];
-        if (!last) break;
-        bounds = [...opposite, { place: last.place, direction }];
-      }
-      return found.slice(0, page.take);
+      return { rows };
     };
 
-    if (few) {
-      const found: ListEntry[] = [];
-      await check(page, few, found);
-      return found.slice(0, page.take);
-    }
+    if (few) return check(few, take);
     const words = await readWords(reader, text);
-    if (words === undefined) return [];
+    if (words === undefined) return { rows: [] };
 
-    let byFields = firstRuns;
-    /** Finds the first runs of a page by the index. They contain the words of a phrase in any order. */
-    const findByIndex = async (page: PageQuery): Promise<ListEntry[]> => {
-      const { take } = page;
-      /** The places of the runs after these many runs of the list. Left out where the list has no more. */
-      const placesAfter = async (...counts: number[]): Promise<Place[]> => {
-        const one = { ...page, take: 1, bytes: undefined };
-        const rows = counts.map(
-          (runs) => Prisma.sql`(${firstRows(lists, one, [])} OFFSET ${runs})`,
-        );
-        const found = await read(one, Prisma.join(rows, ' UNION ALL '));
-        return found.map(({ place }) => place);
-      };
-      const indexed = (from: number, to: number) =>
-        Prisma.sql`${LEXEMES} @@ (${words.candidates} && ${marksOf(botId, from, to)}::tsquery)`;
-      const find = (from: number, to: number) => findBy(page, indexed(from, to), fields);
-      const hasMore = async (most: number, from: number, to: number) => {
-        const rows = [indexed(from, to), FINISHED, ...ofPage(page)];
-        return (await measure(reader, Prisma.join(rows, ' AND '), most)).runs > most;
-      };
+    /** Finds the times of the first and the last run within bounds that match the other fields. */
+    const findEnds = async (bounds: PageQuery['bounds']): Promise<Ends> => {
+      const rowsOf = firstRuns ?? ((page: PageQuery) => firstRows(lists, page, []));
+      const one = { bounds, direction, take: 1 };
+      const [first, last] = [rowsOf(one), rowsOf({ ...one, direction: opposite })];
+      const found = await read(one, Prisma.sql`(${first}) UNION ALL (${last})`);
+      return { start: found[0]?.place[0], last: found.at(-1)?.place[0] };
+    };
+    /** The time of the run that follows so many runs of the bot. Infinite if there are not so many. */
+    const timeAfter = async (runs: number, start: number) => {
+      // An empty id is before all runs of its millisecond.
+      const from: Place = [direction === 'desc' ? start + 1 : start, ''];
+      const one = { bounds: [...page.bounds, { place: from, direction }], direction, take: 1 };
+      const [found] = await read(one, Prisma.sql`${firstRows(lists, one, [])} OFFSET ${runs}`);
+      return found?.place[0] ?? (direction === 'desc' ? -Infinity : Infinity);
+    };
+    /** The end of a window of as many runs and as much time at most. The runs of one millisecond are in one window. */
+    const endOf = async (start: number, mostRuns: number, span: number) => {
+      const byRuns = mostRuns === Infinity ? undefined : await timeAfter(mostRuns, start);
+      if (direction === 'desc') return Math.max(byRuns ?? -Infinity, start - span);
+      return Math.max(Math.min(byRuns ?? Infinity, start + span), start + 1);
+    };
+    let ends: Ends = {};
+    /** Searches the window that begins at a position, by default at the start of the page. */
+    const searchWindow = async (from: Place | undefined, { span, runs }: Size, missing: number) => {
+      const bounds = from ? [...page.bounds, { place: from, direction }] : page.bounds;
+      if (!from || firstRuns) ends = await findEnds(bounds);
+      else ends = { ...ends, start: from[0] };
+      const { start, last } = ends;
+      if (start === undefined || last === undefined)
+        return { rows: [], reached: undefined, spanMs: 1, work: 1 };
 
-      const [start, firstEnd] = await placesAfter(0, FIRST_RANGE_RUNS);
-      if (start === undefined) return [];
-      const first = await find(start[0], firstEnd?.[0] ?? endOf(page));
-      if (firstEnd === undefined || first.length >= take) return first;
-      if (byFields && (await hasMore(COMMON, start[0], firstEnd[0]))) {
-        const rowsOf = byFields;
-        byFields = undefined;
-        const found = await readThrough(page, (page) => read(page, rowsOf(page)), MAX_READ);
-        if (found.length >= take) return found;
-      }
-      if (first.length > RARE) {
-        const [secondEnd] = await placesAfter(
-          Math.ceil((2 * FIRST_RANGE_RUNS * take) / first.length),
-        );
-        const second = await find(start[0], secondEnd?.[0] ?? endOf(page));
-        if (secondEnd === undefined || second.length >= take) return second;
-      }
-      if (!endsStatements && (await hasMore(maxUnended, start[0], endOf(page))))
-        throw searchTooBroad();
-      return find(start[0], endOf(page));
+      const end = await endOf(start, from ? laterRuns : runs, span);
+      const isLast = direction === 'desc' ? end <= last : end > last;
+      const by = from ? reader.within(WINDOW_MS) : reader;
+      const { rows, indexed } = await findIndexed(
+        by,
+        lists,
+        botId,
+        {
+          bounds: isLast ? bounds : [...bounds, { place: [end, ''], direction: opposite }],
+          direction,
+          take: words.isExact ? missing : CANDIDATES,
+        },
+        { words, period: [start, isLast ? last : end], conditions },
+      );
+      const before = left;
+      left -= workOfWindow(runs, indexed, !words.isExact);
+      const checked = words.isExact ? { rows } : await check(rows, missing);
+      const candidate = words.isExact ? undefined : rows[CANDIDATES - 1]?.place;
+      const reached: Place | undefined =
+        checked.reached ?? candidate ?? (isLast ? undefined : [end, '']);
+      const spanMs = Math.max(1, Math.abs((reached?.[0] ?? last) - start));
+      return { rows: checked.rows, reached, spanMs, work: before - left };
     };
 
-    return words.isExact ? findByIndex(page) : readThrough(page, findByIndex);
+    const rows: ListEntry[] = [];
+    let reached: Place | undefined;
+    let size: Size = {
+      span: Infinity,
+      runs: Math.ceil(words.isExact ? firstWindowRuns : firstWindowRuns / PHRASE_PART),
+    };
+    for (;;) {
+      const found = await searchWindow(reached, size, take - rows.length).catch(unless(!reached));
+      if (!found) return { rows, reached };
+      rows.push(...found.rows);
+      const { reached: end, spanMs, work } = found;
+      if (rows.length >= take || !end) return { rows };
+      reached = end;
+      const growth = growthOf({ work, found: found.rows.length }, take - rows.length, left);
+      if (growth === undefined) return { rows, reached };
+      size = { span: Math.ceil(growth * spanMs), runs: growth * size.runs };
+    }
   };
 }
 
-/** The ids of runs, in parts of at most `SLICE_BYTES` or one run. */
-function* slicesOf(runs: ListEntry[]): Generator<string[]> {
-  let slice: string[] = [];
-  let bytes = 0;
-  for (const run of runs) {
-    bytes += run.bytes;
-    if (bytes > SLICE_BYTES && slice.length > 0) {
-      yield slice;
-      slice = [];
-      bytes = run.bytes;
-    }
-    slice.push(run.id);
-  }
-  if (slice.length > 0) yield slice;
-}
-
-/** Counts the runs of a condition and the bytes of their texts, up to one run more than `most`. */
-async function measure(reader: QueryRaw, rows: Prisma.Sql, most: number) {
-  const [measured] = await reader.$queryRaw<{ runs: number; bytes: number }[]>(Prisma.sql`
-    SELECT count(*)::float8 AS runs, COALESCE(sum(bytes), 0)::float8 AS bytes
-    FROM (SELECT ${SEARCHED_BYTES} AS bytes FROM runs WHERE ${rows} LIMIT ${most + 1}) AS run`);
-  return measured ?? { runs: 0, bytes: 0 };
-}
-
-/**
- * Checks that a database that cannot end a statement takes little time for all runs that match a text.
- *
- * @param rows the other conditions of the statement, on the table `runs`.
- * @throws GatewayError `search_too_broad`
- */
-export async function assertNarrow(
-  reader: QueryRaw,
-  text: string,
-  marks: string,
-  rows: Prisma.Sql,
-): Promise<void> {
-  const words = await readWords(reader, text);
-  if (words === undefined) return;
-  const { candidates, isExact } = words;
-  const indexed = Prisma.sql`${FINISHED} AND ${LEXEMES} @@ (${candidates} && ${marks}::tsquery)`;
-  const { runs, bytes } = await measure(reader, Prisma.sql`${rows} AND ${indexed}`, MAX_UNENDED);
-  if (runs > MAX_UNENDED || (!isExact && bytes > 4 * SLICE_BYTES)) throw searchTooBroad();
-}
-
-/**
- * The conditions that a run is finished and matches a text.
- *
- * @param text words, "phrases", -exclusions and `or`, as in a web search.
- * @param marks restricts an indexed search; the runs of all bots by default.
- */
-export function containsWords(text: string, marks?: string): Prisma.Sql[] {
-  const words = wordsOf(text);
-  const query = marks === undefined ? words : Prisma.sql`(${words} && ${marks}::tsquery)`;
-  return [FINISHED, Prisma.sql`${LEXEMES} @@ ${query}`];
-}
-
-/** The end of a page's range that the list reaches last. */
-function endOf({ bounds, direction }: PageQuery): number {
-  const ends = bounds.filter((bound) => bound.direction !== direction).map(({ place }) => place[0]);
-  return direction === 'desc' ? Math.max(...ends, -Infinity) : Math.min(...ends, Infinity);
-}
-
-/** The same condition, in a form for which the planner uses no index. */
-export function unindexed(condition: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`(${condition}) IS TRUE`;
+/** Handles the error of a statement that took too long. Others are thrown, and this one too if there is no page without it. */
+function unless(isNeeded: boolean) {
+  return (error: unknown) => {
+    if (isNeeded || !isTooBroad(error)) throw error;
+    return undefined;
+  };
 }

@@ -1,4 +1,6 @@
-/** Latencies of finished runs in milliseconds. */
+import { Prisma } from '../../generated/prisma/client.ts';
+
+/** Estimates of percentiles of the latency of finished runs in milliseconds, at most 1 % above or below the exact ones. */
 export type Latencies = {
   /** The median. */
   p50: number;
@@ -6,57 +8,49 @@ export type Latencies = {
   p95: number;
 };
 
-/** How many runs have a latency: `[latency in ms, runs]`. */
-export type LatencyCount = readonly [number, number];
+/** Latencies below this have a range each, so that they are exact. */
+const EXACT_MS = 50;
+/** Each other range ends this many times above its start. */
+const GROWTH = 1.02;
+/** More than the number of ranges of PostgreSQL's `integer`. */
+const RANGES = 1_000;
+/** Bytes of a range with its number of runs: an integer of two bytes and one of four, the most significant byte first. */
+const ENTRY_BYTES = 6;
 
-/** Counts of latencies below this are in an array, which is faster than a map. */
-const DENSE = 2 ** 16;
-
-/**
- * Encodes how many runs have each latency: the number of latencies, then the difference to the previous latency and the
- * number of runs for each, as variable-length integers of 7 bits in a byte. Several encodings can be concatenated.
- *
- * @param counts in ascending order of latency.
- */
-export function encodeLatencies(counts: readonly LatencyCount[]): Uint8Array<ArrayBuffer> {
-  const bytes: number[] = [];
-  const write = (value: number) => {
-    let rest = value;
-    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-    bytes.push(rest);
-  };
-  write(counts.length);
-  let previous = 0;
-  for (const [latency, runs] of counts) {
-    write(latency - previous);
-    write(runs);
-    previous = latency;
-  }
-  return Uint8Array.from(bytes);
+/** The number of the range that contains a latency, as SQL. */
+export function latencyRange(latency: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`run_latency_range(${latency})`;
 }
 
-/** Adds up latencies, to compute percentiles of one set of runs after another. */
+/** Encodes a range with its number of runs, as SQL. Encodings can be concatenated; null without a range. */
+export function encodedLatency(range: Prisma.Sql, runs: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`int2send(${range}) || int4send((${runs})::int)`;
+}
+
+/** Concatenates the encodings of a group, as SQL. Text in base64 takes half the time of bytes. */
+export function joinedLatencies(encoded: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`encode(string_agg(${encoded}, ''), 'base64')`;
+}
+
+/** The latency that stands for a range: at most 1 % from each whole number in it. */
+export function estimateOf(range: number): number {
+  if (range < EXACT_MS) return range;
+  const startOf = (at: number) => Math.ceil(EXACT_MS * GROWTH ** (at - EXACT_MS));
+  const [first, last] = [startOf(range), startOf(range + 1) - 1];
+  return (2 * first * last) / (first + last);
+}
+
+/** Adds up encodings in base64, to estimate percentiles of one set of runs after another. */
 export function createLatencyCounter() {
-  const dense = new Float64Array(DENSE);
-  const sparse = new Map<number, number>();
+  const counts = new Float64Array(RANGES);
   let total = 0;
 
-  const add = (latency: number, runs: number) => {
-    total += runs;
-    if (latency < DENSE) dense[latency] = (dense[latency] ?? 0) + runs;
-    else sparse.set(latency, (sparse.get(latency) ?? 0) + runs);
-  };
-
-  /** The latency at an index of the sorted latencies. */
+  /** The estimate of the latency at an index of the sorted latencies. */
   const latencyAt = (index: number) => {
     let passed = 0;
-    for (let latency = 0; latency < DENSE; latency += 1) {
-      passed += dense[latency] ?? 0;
-      if (passed > index) return latency;
-    }
-    for (const [latency, runs] of [...sparse].toSorted(([a], [b]) => a - b)) {
-      passed += runs;
-      if (passed > index) return latency;
+    for (let range = 0; range < RANGES; range += 1) {
+      passed += counts[range] ?? 0;
+      if (passed > index) return estimateOf(range);
     }
     throw new RangeError(`There are no more than ${total} latencies.`);
   };
@@ -69,38 +63,20 @@ export function createLatencyCounter() {
   };
 
   return {
-    /** Adds the runs of concatenated encodings. */
-    addEncoded(bytes: Uint8Array): void {
-      let position = 0;
-      const read = () => {
-        let value = 0;
-        for (let factor = 1; ; factor *= 128) {
-          const byte = bytes[position] ?? 0;
-          position += 1;
-          if (byte < 128) return value + byte * factor;
-          value += (byte - 128) * factor;
-        }
-      };
-      while (position < bytes.length) {
-        let latency = 0;
-        for (let left = read(); left > 0; left -= 1) {
-          latency += read();
-          add(latency, read());
-        }
+    add(encoded: string): void {
+      const bytes = Buffer.from(encoded, 'base64');
+      for (let at = 0; at < bytes.length; at += ENTRY_BYTES) {
+        const range = bytes.readUInt16BE(at);
+        const runs = bytes.readInt32BE(at + 2);
+        counts[range] = (counts[range] ?? 0) + runs;
+        total += runs;
       }
     },
 
-    /** Adds one run for each latency. Each has four bytes, the most significant first. */
-    addEach(bytes: Uint8Array): void {
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      for (let at = 0; at < bytes.length; at += 4) add(view.getUint32(at), 1);
-    },
-
-    /** Computes the percentiles of the runs added since the last call. Returns `undefined` without runs. */
+    /** Estimates the percentiles of the runs added since the last call. Returns `undefined` without runs. */
     take(): Latencies | undefined {
       const taken = total > 0 ? { p50: percentile(0.5), p95: percentile(0.95) } : undefined;
-      dense.fill(0);
-      sparse.clear();
+      counts.fill(0);
       total = 0;
       return taken;
     },

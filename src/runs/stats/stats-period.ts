@@ -1,6 +1,7 @@
 import { invalidInput } from '../../errors/errors.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { RunFilter } from '../list/filter.ts';
+import { hasOnlyTimeOrText } from '../list/branches.ts';
+import { boundsOf, type RunFilter } from '../list/filter.ts';
 
 /** A period of statistics. */
 export type StatsPeriod = {
@@ -12,6 +13,9 @@ export type StatsPeriod = {
 
 /** Selects the runs that statistics count. */
 export type StatsQuestion = StatsPeriod & { filter?: RunFilter | null | undefined };
+
+/** The runs of a bot between two times, in milliseconds. The start is inclusive, the end exclusive. */
+export type TimeRange = { from: number; to: number };
 
 /** The length of the parts of a period: UTC days or UTC hours. */
 export type Unit = 'day' | 'hour';
@@ -51,4 +55,20 @@ export function partsOf({ from, to }: StatsPeriod, unit: Unit): number[] {
   const first = Math.floor(from.getTime() / length);
   const end = Math.ceil(to.getTime() / length);
   return Array.from({ length: end - first }, (_, index) => first + index);
+}
+
+/** Whether a filter selects by nothing but the time. */
+export function hasOnlyTime(filter: RunFilter): boolean {
+  return hasOnlyTimeOrText(filter) && filter.text == null;
+}
+
+/** The time that the period and the filter have in common. */
+export function timeRangeOf({ from, to, filter }: StatsQuestion): TimeRange {
+  const bounds = boundsOf(filter ?? {});
+  const limits = (side: 'asc' | 'desc') =>
+    bounds.filter(({ direction }) => direction === side).map(({ place }) => place[0]);
+  return {
+    from: Math.max(from.getTime(), ...limits('asc')),
+    to: Math.min(to.getTime(), ...limits('desc')),
+  };
 }

@@ -59,8 +59,13 @@ export type Trace = Omit<Span, 'end'> & {
 /** The fields of a run that its root span has as attributes. */
 export type TracedRun = Pick<
   NewRun,
-  'botId' | 'deploymentId' | 'environment' | 'channel' | 'sessionId' | 'model'
-> & { agentName: string; provider: Model['provider'] };
+  'botId' | 'deploymentId' | 'environment' | 'channel' | 'entrance' | 'sessionId' | 'model'
+> & {
+  agentName: string;
+  provider: Model['provider'];
+  /** The name of the client, see `readClientName`. */
+  client?: string | null | undefined;
+};
 
 type RunUsage = Pick<
   RunOutcome,
@@ -170,6 +175,8 @@ function attributesOf({ agentName, ...run }: TracedRun): SpanAttributes {
     [ATTRIBUTE.requestModel]: run.model ?? undefined,
     [OWN_ATTRIBUTE.environment]: run.environment.toLowerCase(),
     [OWN_ATTRIBUTE.channel]: run.channel.toLowerCase(),
+    [OWN_ATTRIBUTE.entrance]: run.entrance?.toLowerCase(),
+    [OWN_ATTRIBUTE.client]: run.client ?? undefined,
   };
 }
 

@@ -100,7 +100,11 @@ export function createScale({ schema, fragments, variables, defaults = new Map()
     if (names.includes('from') && names.includes('to')) {
       return daysBetween(argument('from'), argument('to'));
     }
-    if (!names.includes('first')) return mostEntries(field, name);
+    // A list without `last` has no page by default: without `first` it is whole.
+    if (!names.includes('last')) {
+      const most = mostEntries(field, name);
+      return Math.min(Math.max(numberOf('first') ?? most, 1), most);
+    }
     const entries = numberOf('first') ?? numberOf('last') ?? PAGE;
     return Math.min(Math.max(entries, 1), LARGEST_PAGE);
   };

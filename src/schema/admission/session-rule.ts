@@ -2,8 +2,8 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 import { GatewayError } from '../../errors/errors.ts';
 
 /**
- * Fields that a session token may select: it can chat, follow, cancel and rate the runs of its session, read its
- * messages, delete the session, and read the content of the chat page. The fields of a run do not lead to its bot or
+ * Fields that a session token may select: it can chat, follow, cancel and rate the runs of its session, read and follow
+ * its messages, delete the session, and read the content of the chat page. The fields of a run do not lead to its bot or
  * deployment.
  */
 const OPEN = new Set([
@@ -16,12 +16,19 @@ const OPEN = new Set([
   'Mutation.forgetSession',
   'Subscription.chat',
   'Subscription.runEvents',
+  'Subscription.sessionChanged',
   'Query.bot',
   'Bot.session',
   'Bot.chatPage',
-  ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map(
-    (field) => `Session.${field}`,
-  ),
+  ...[
+    'id',
+    'sessionId',
+    'environment',
+    'lastSeenAt',
+    'messages',
+    'activeRun',
+    'waitsForApproval',
+  ].map((field) => `Session.${field}`),
   ...['id', 'role', 'text', 'createdAt'].map((field) => `Message.${field}`),
   ...['id', 'kind', 'status', 'channel', 'environment', 'sessionId', 'input', 'response', 'error']
     .concat(['createdAt', 'startedAt', 'finishedAt', 'latencyMs', 'toolsCalled'])

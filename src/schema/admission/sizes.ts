@@ -1,7 +1,10 @@
+import { MAX_DESCRIPTION, MAX_OUTPUT_SCHEMA } from '../../agent/bot-tools.ts';
+import { MAX_CALL_ID } from '../../agent/call-tool.ts';
 import { MAX_SENTENCE } from '../../agent/model-tests.ts';
-import { MAX_CALL_ID } from '../../agent/toolbox.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
+import { MAX_DEPLOYED_BOTS } from '../../deployments/deployed-bots.ts';
 import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
+import { MAX_REPEAT } from '../../evaluations/evaluations.ts';
 import { Channel } from '../../generated/prisma/client.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
@@ -54,11 +57,18 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'ApiKey.name': NAME,
   'ApiKey.prefix': ascii(14),
   'ApiKeyEdge.cursor': CURSOR,
+  'Approval.name': TOOL_NAME,
+  'Approval.note': text(LONGEST.feedbackNote),
+  'Approval.reason': text(BOUNDS.approvalLength),
+  'Approval.user': SESSION_ID,
+  'ApprovalEdge.cursor': CURSOR,
   'AuditLogEdge.cursor': CURSOR,
   'Bot.name': NAME,
   'Bot.webOrigins': ascii(LONGEST.origin),
   'Bot.webUrl': URL_LENGTH,
   'BotEdge.cursor': CURSOR,
+  'BotTool.description': text(MAX_DESCRIPTION),
+  'BotTool.outputSchema': MAX_OUTPUT_SCHEMA,
   'ChannelState.problem': SENTENCE,
   'ChatDone.toolsCalled': TOOL_NAME,
   'ChatFailed.message': SENTENCE,
@@ -84,9 +94,15 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'Deployment.envNames': ENV_NAME,
   'Deployment.message': text(LONGEST.deployMessage),
   'Deployment.sentEnvNames': ENV_NAME,
+  'DeployedBot.owner': NAME,
   'DeploymentEdge.cursor': CURSOR,
   'Diagnostic.code': ascii(64),
   'Diagnostic.message': text(MAX_MESSAGE_LENGTH),
+  'Evaluation.model': text(BOUNDS.longNameLength),
+  'Evaluation.note': SENTENCE,
+  'Evaluation.sourceHash': ascii(64),
+  'EvaluationCase.name': text(BOUNDS.testNameLength),
+  'EvaluationEdge.cursor': CURSOR,
   'Feedback.note': text(LONGEST.feedbackNote),
   'MemoryEntry.name': ascii(LONGEST.factName),
   'MemoryEntry.value': text(LONGEST.factValue),
@@ -116,6 +132,9 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'SessionEdge.cursor': CURSOR,
   'Span.parentId': ascii(16),
   'Span.spanId': ascii(16),
+  'ToolCall.callId': text(MAX_CALL_ID),
+  'ToolCall.idempotencyKey': ascii(30),
+  'ToolCall.name': TOOL_NAME,
   'ToolFinished.callId': text(MAX_CALL_ID),
   'ToolFinished.name': TOOL_NAME,
   'ToolStarted.callId': text(MAX_CALL_ID),
@@ -130,11 +149,18 @@ export const LENGTHS: Readonly<Record<string, number>> = {
 export const MEASURED: ReadonlySet<string> = new Set([
   'Account.apiKeys',
   'ApiKey.bots',
+  'Approval.arguments',
+  'Approval.editedArguments',
+  'Approval.inputSchema',
+  'Approval.request',
+  'ChatDone.output',
   'ChatReply.output',
   'ChatReply.response',
   'DefinitionReport.formatted',
   'Deployment.diagnostics',
   'Deployment.source',
+  'Evaluation.results',
+  'EvaluationCase.attempts',
   'Message.text',
   'PromptPart.text',
   'Run.context',
@@ -143,7 +169,9 @@ export const MEASURED: ReadonlySet<string> = new Set([
   'Run.metadata',
   'Run.output',
   'Run.prompt',
+  'Run.replyText',
   'Run.response',
+  'Run.toolCalls',
   'Run.trace',
   'Server.allowedOrigins',
   'Server.model',
@@ -151,6 +179,14 @@ export const MEASURED: ReadonlySet<string> = new Set([
   'Span.attributes',
   'Span.name',
   'TextDelta.delta',
+  'ToolCall.arguments',
+  'ToolCall.request',
+  'ToolCall.result',
+  'ToolFinished.result',
+  'ToolRequest.body',
+  'ToolRequest.method',
+  'ToolRequest.url',
+  'ToolStarted.arguments',
   'Usage.byBot',
   'Usage.byKey',
 ]);
@@ -177,7 +213,13 @@ export const ENTRIES: Readonly<Record<string, number>> = {
   'Deployment.channelStates': Object.keys(Channel).length,
   'Deployment.envNames': MAX_ENV_VARS,
   'Deployment.sentEnvNames': MAX_ENV_VARS,
+  // The cases are measured as a whole.
+  'Evaluation.results': 1,
+  'EvaluationCase.attempts': MAX_REPEAT,
+  'Query.deployedBots': MAX_DEPLOYED_BOTS,
   'ModelTest.checks': MODEL_CHECKS.length,
+  // The tool calls are measured as a whole.
+  'Run.toolCalls': 1,
   'Run.toolsCalled': BOUNDS.toolCalls,
   // The prompt is measured as a whole.
   'RunPrompt.parts': 1,

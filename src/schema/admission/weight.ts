@@ -24,8 +24,8 @@ export const MAX_ANSWER_BYTES = 16 * MIB;
 export const MAX_OBJECTS = 10_000;
 /** Maximum points that one operation may cost. */
 const MAX_POINTS = 100;
-/** Maximum introspection fields of one operation. The introspection query of common tools has 31,000. */
-const MAX_INTROSPECTED = 50_000;
+/** Maximum introspection fields of one operation. The introspection query of common tools has 33,000. */
+const MAX_INTROSPECTED = 100_000;
 
 /** Maximum objects and points of one event of a subscription, which may resolve many events a second. */
 const MAX_EVENT_OBJECTS = 1_000;

@@ -6,7 +6,8 @@ import type { Visits } from '../../channels/web/visits.ts';
 import { type GatewayError, invalidInput, problemsOf } from '../../errors/errors.ts';
 import { toGatewayError } from '../../errors/mask.ts';
 import { expected } from '../../text/input.ts';
-import { type Limiter, quotaHeaders } from '../rate-limit.ts';
+import type { Limiter } from '../rate-limit.ts';
+import { quotaHeaders } from '../request-admission.ts';
 import { mayVisit, nothingHere, visitRefused } from './origin.ts';
 
 const visit = z.strictObject(

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { REDIRECTS, ROWS } from '../../console/screens.ts';
+import { isScreen, REDIRECTS, ROWS } from '../../console/screens.ts';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
-import { createSharedText } from '../shared-text.ts';
+import { createSharedText, type SendText } from '../shared-text.ts';
 import { CONSOLE_DIRECTORY, readConsoleFile } from './files.ts';
 
 /** Patterns for the addresses of all screens, which have the same page. The page itself reports an unknown address below them. */
@@ -20,16 +20,26 @@ const VIEWS = new Set(
   ),
 );
 
+/** Sends the console's page, with the status 404 for an address of no screen. @throws StartupError if it is not built. */
+export function createConsolePage(): SendText {
+  const page = readConsoleFile('index.html');
+  const send = createSharedText(() => page, pageHeaders());
+  return (request, reply) => {
+    const [address = ''] = request.url.split('?');
+    if (!isScreen(address)) reply.code(404);
+    return send(request, reply);
+  };
+}
+
 /**
  * Serves the console's page at its addresses, and its precompressed files at `/assets`. Browsers revalidate the page
  * and may cache the files forever, because each file's name contains a hash of its content. All of them count against
  * the limit of files of an address.
- *
- * @throws StartupError if the console has not been built.
  */
-export async function serveConsole(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
-  const page = readConsoleFile('index.html');
-  const sendPage = createSharedText(() => page, pageHeaders());
+export async function serveConsole(
+  app: FastifyInstance,
+  { limiter, sendPage }: { limiter: Limiter; sendPage: SendText },
+) {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
     await limiter.admitFile(request);

@@ -11,7 +11,8 @@ import { toGatewayError } from '../../errors/mask.ts';
 import { expected } from '../../text/input.ts';
 import { cookieWith, cookieWithout, readCookie } from '../console-cookie.ts';
 import { assertFromConsole } from '../own-page.ts';
-import { type Limiter, quotaHeaders } from '../rate-limit.ts';
+import type { Limiter } from '../rate-limit.ts';
+import { quotaHeaders } from '../request-admission.ts';
 
 const secret = z.string(expected('a string')).max(256, 'must not be longer than 256 characters');
 const byCode = z.strictObject({ code: secret }, { error: 'must be {"code": …}' });

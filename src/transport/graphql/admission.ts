@@ -2,6 +2,7 @@ import { type ExecutionArgs, GraphQLError, type GraphQLSchema, getOperationAST }
 import { GatewayError } from '../../errors/errors.ts';
 import { costOf } from '../../schema/admission/cost.ts';
 import type { ReadDocument } from '../../schema/admission/document.ts';
+import { isRead } from '../../schema/admission/reads.ts';
 import { assertSessionMayAsk } from '../../schema/admission/session-rule.ts';
 import { assertShortLists } from '../../schema/admission/variables.ts';
 import { assertReadable } from '../../schema/admission/weight.ts';
@@ -24,7 +25,8 @@ export type Operation = Pick<
 /**
  * Counts an operation and decides whether it may run, for every GraphQL transport. It is the last step before execution
  * and checks the document that will run. A request without a valid document counts 1. If the caller has no requests
- * left, an unknown document is rejected before it is parsed.
+ * left, an unknown document is rejected before it is parsed. In a session of the console, reads by Parley's own documents
+ * count against the session, not against the account.
  */
 export type Admit = (request: GraphQLRequest, context: Context) => Promise<Admission>;
 
@@ -53,7 +55,11 @@ export function createAdmission({
         return { errors };
       }
       const { operationName, variables } = request;
-      await contextValue.charge(costOf(document, operationName));
+      const isConsoleRead =
+        contextValue.isConsole() &&
+        documents.isOwn(documents.textOf(request)) &&
+        isRead(document, operationName);
+      await contextValue.charge(costOf(document, operationName), { isConsoleRead });
       if (!getOperationAST(document, operationName)) {
         throw new GatewayError('invalid_request', 'Could not determine what operation to execute.');
       }

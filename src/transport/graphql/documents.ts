@@ -22,6 +22,8 @@ export type Documents = {
    *   it has a text although only persisted documents may run.
    */
   textOf(request: Pick<GraphQLRequest, 'query' | 'documentId'>): string;
+  /** Whether it is one of Parley's own documents, which the console, the command and the REST routes send. */
+  isOwn(text: string): boolean;
   /** A document that is persisted or cached. */
   find(text: string): ReadDocument | undefined;
   /**
@@ -96,6 +98,8 @@ export function createDocuments(
           `change its own documents. Send the id of the current text${only ? '' : ', or the text as query'}.`,
       );
     },
+
+    isOwn: (text) => OWN.has(text),
 
     find: (text) => known.get(text) ?? readOwn(text) ?? cache.get(text),
 

@@ -1,13 +1,27 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { GatewayError } from '../../errors/errors.ts';
 import { hasOwnOrigin } from '../own-page.ts';
 
 /** The origin rules for pages that call GraphQL. */
 export type Origins = {
-  /** Enables CORS for the allowed origins on a plugin's routes. Preflight requests need the plugin's own prefix. */
-  openTo(app: FastifyInstance): Promise<void>;
-  /** Whether a request may open a WebSocket: it has no `Origin`, or one of this host, or an allowed one. */
-  mayConnect(request: FastifyRequest): boolean;
+  /**
+   * Enables CORS for the allowed origins on a plugin's routes. Preflight requests need the plugin's own prefix.
+   *
+   * @param more headers besides the headers of GraphQL clients.
+   */
+  openTo(app: FastifyInstance, more?: { allowed: string[]; exposed: string[] }): Promise<void>;
+  /**
+   * Refuses a request of a page, unless its `Origin` is of this host or allowed.
+   *
+   * @throws GatewayError `insufficient_scope`
+   */
+  assertMayConnect(request: FastifyRequest): void;
+  /**
+   * As `assertMayConnect`, but over HTTP without TLS the `Origin` may be of this host only if the host is a loopback name: any other
+   * name may have been pointed to this server by a page of another site. Source: MCP, "Streamable HTTP", security warning.
+   */
+  assertNotRebound(request: FastifyRequest): void;
 };
 
 const CORS = {
@@ -47,16 +61,44 @@ export function createOrigins(allowed: readonly string[]): Origins {
   const isAllowed = (origin: string | undefined) =>
     origin !== undefined && allowed.includes(origin);
 
+  const mayConnect = (request: FastifyRequest) => {
+    const { origin } = request.headers;
+    return origin === undefined || isAllowed(origin) || hasOwnOrigin(request);
+  };
+
   return {
-    async openTo(app) {
+    async openTo(app, more) {
       if (allowed.length === 0) return;
-      // A function, because with a list the library sends some CORS headers to other origins too.
-      await app.register(cors, { ...CORS, origin: async (origin?: string) => isAllowed(origin) });
+      await app.register(cors, {
+        ...CORS,
+        allowedHeaders: [...CORS.allowedHeaders, ...(more?.allowed ?? [])],
+        exposedHeaders: [...CORS.exposedHeaders, ...(more?.exposed ?? [])],
+        // A function, because with a list the library sends some CORS headers to other origins too.
+        origin: async (origin?: string) => isAllowed(origin),
+      });
     },
 
-    mayConnect(request) {
+    assertMayConnect(request) {
+      if (!mayConnect(request)) throw refused();
+    },
+
+    assertNotRebound(request) {
       const { origin } = request.headers;
-      return origin === undefined || isAllowed(origin) || hasOwnOrigin(request);
+      const isKnown = isAllowed(origin) || origin === request.server.publicOrigin;
+      if (origin !== undefined && !isKnown && !(hasOwnOrigin(request) && hasSafeName(origin)))
+        throw refused();
     },
   };
+}
+
+function refused(): GatewayError {
+  const message =
+    'Pages of this origin may not connect. PARLEY_ALLOWED_ORIGINS does not contain it.';
+  return new GatewayError('insufficient_scope', message);
+}
+
+/** A rebound name has no certificate of this server. */
+function hasSafeName(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

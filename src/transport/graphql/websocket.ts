@@ -137,7 +137,9 @@ export async function serveWebSocket(
         signal,
         setHeader: () => {},
         traceparent: request.headers.traceparent,
-        take: (cost) => limiter.take(authentication, request.ip, cost),
+        entrance: 'GRAPHQL',
+        userAgent: request.headers['user-agent'],
+        take: (cost, options) => limiter.takeOperation(authentication, request.ip, cost, options),
       });
       const { operation, errors } = await admit(payload, contextValue);
       return operation ?? errors;
@@ -169,10 +171,7 @@ export async function serveWebSocket(
     exposeHeadRoute: false,
     // CORS does not cover WebSockets, so the server must check the origin (RFC 6455, section 10.2).
     preValidation: async (request) => {
-      if (!request.ws || origins.mayConnect(request)) return;
-      const message =
-        'Pages of this origin may not connect. PARLEY_ALLOWED_ORIGINS does not contain it.';
-      throw new GatewayError('insufficient_scope', message);
+      if (request.ws) origins.assertMayConnect(request);
     },
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: (socket, request) => openConnection(server, socket, request, limits),

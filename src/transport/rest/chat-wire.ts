@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { chatMessage, expected, outputSchema, runMetadata, sessionId } from '../../text/input.ts';
 import { jsonObject, ofObject } from '../../text/json.ts';
+import { history } from './history-wire.ts';
 import { output, runFacts, runId } from './run-wire.ts';
 import {
   conversation,
@@ -80,6 +81,7 @@ export const executeBody = z
           'The prompt for the bot, at least 1 character. Only the size of the body limits it.',
         examples: ['Say in one sentence what a gateway is.'],
       }),
+      history,
       context,
       stream,
       background: z

@@ -20,6 +20,7 @@ import {
   runHeaders,
   streamQuery,
 } from './chat-wire.ts';
+import { REPLY } from './frame-encoder.ts';
 import { route } from './route.ts';
 import { botParams, noQuery } from './wire.ts';
 
@@ -69,7 +70,7 @@ export const chatRoutes = [
         tools_called: chat.toolsCalled,
       }),
     },
-    stream: { form: 'reply', operation: ChatStream },
+    stream: { form: REPLY, operation: ChatStream },
   }),
   route({
     method: 'GET',
@@ -96,7 +97,7 @@ export const chatRoutes = [
       }),
       stream: true,
     }),
-    stream: { form: 'reply', operation: ChatStream },
+    stream: { form: REPLY, operation: ChatStream },
   }),
   route({
     method: 'POST',
@@ -118,7 +119,7 @@ export const chatRoutes = [
       }),
       stream: true,
     }),
-    stream: { form: 'reply', operation: ChatStream },
+    stream: { form: REPLY, operation: ChatStream },
   }),
   route({
     method: 'POST',
@@ -164,7 +165,7 @@ export const chatRoutes = [
         tools_called: toolsCalled,
       }),
     },
-    stream: { form: 'reply', operation: ExecuteStream },
+    stream: { form: REPLY, operation: ExecuteStream },
   }),
 ];
 

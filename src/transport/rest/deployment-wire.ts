@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  definitionSource,
-  deployMessage,
-  envName,
-  envValue,
-  MAX_ENV_VARS,
-} from '../../text/input.ts';
-import { ofObject } from '../../text/json.ts';
+import { definitionSource, deployMessage, envValue, MAX_ENV_VARS } from '../../text/input.ts';
 import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { errorReply, nextCursor } from './replies.ts';
@@ -20,6 +13,7 @@ import {
   oneOf,
   queryOf,
   repeatHeaders,
+  variablesOf,
 } from './wire.ts';
 
 export const deploymentParams = botParams.extend({
@@ -48,27 +42,23 @@ export const deployBody = z
       }),
       environment,
       message: note,
-      env_vars: z
-        .record(envName, envValue.nullable(), {
-          error: ({ code, issues }) =>
-            code === 'invalid_key' ? issues?.[0]?.message : 'must be an object with string values',
-        })
-        .default({})
-        .superRefine((variables, { issues, addIssue }) => {
-          // zod has already dropped the variables with invalid names.
-          const nameless = issues.filter(({ code }) => code === 'invalid_key');
-          if (Object.keys(variables).length + nameless.length > MAX_ENV_VARS)
-            addIssue(`must be at most ${MAX_ENV_VARS}`);
-        }, ofObject)
+      skip_gate: z
+        .boolean('must be true or false')
+        .optional()
         .meta({
           description:
-            'Variables that the definition refers to as `env.NAME`, in addition to the variables of the active deployment. `null` ' +
-            'removes a variable. A name has at most 128 letters, digits and `_`, and starts with no digit. A deployment ' +
-            `has at most ${MAX_ENV_VARS} variables, with values of at most 32 KiB each and 64 KiB in total. ` +
-            'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
-            'URLs that already received it, compared up to the first template in their path.',
-          examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
+            'Whether the deployment becomes active without the gate of the bot. It then needs a `message`, and the scope ' +
+            '`admin` too. Defaults to `false`.',
         }),
+      env_vars: variablesOf(envValue.nullable()).meta({
+        description:
+          'Variables that the definition refers to as `env.NAME`, in addition to the variables of the active deployment. `null` ' +
+          'removes a variable. A name has at most 128 letters, digits and `_`, and starts with no digit. A deployment ' +
+          `has at most ${MAX_ENV_VARS} variables, with values of at most 32 KiB each and 64 KiB in total. ` +
+          'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
+          'URLs that already received it, compared up to the first template in their path.',
+        examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
+      }),
     },
     NOT_AN_OBJECT,
   )
@@ -111,17 +101,26 @@ const deploymentFacts = {
   status: z.enum(['deployed', 'failed', 'pending']).meta({
     description:
       '`deployed`: the deployment succeeded. `failed`: nothing changed; `parse_errors` explains why. `pending`: a ' +
-      'channel is still being connected.',
+      'channel is still being connected, or the gate of the bot is not decided; what was active before stays active then.',
   }),
   deployed_at: z.iso.datetime().meta({
-    description: 'Time at which the attempt finished, or was accepted while it is pending.',
+    description:
+      'Time at which the attempt finished, or was accepted while it is pending. `status` says whether it succeeded.',
     examples: ['2026-11-20T12:00:00.000Z'],
   }),
+  ended_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({
+      description: 'Time at which the attempt ended, also if it failed. Null while it is pending.',
+      examples: ['2026-11-20T12:00:00.000Z'],
+    }),
   channels: z
     .array(z.enum(CHANNEL_NAMES))
     .meta({ description: 'Channels connected to the deployment.', examples: [['web']] }),
   parse_errors: z.array(z.string()).meta({
-    description: 'Every error in the source, with its line and column. Empty on success.',
+    description:
+      'Every error in the source, and every failed case of the gate, with its line and column. Empty on success.',
     examples: [[], [PARSE_ERROR]],
   }),
   warnings: z.array(z.string()).meta({

@@ -33,7 +33,7 @@ export const deploymentRoutes = [
     summary: 'Deploy a definition',
     description:
       'Deploys a definition; the next request uses it. A source with errors changes nothing: the response is 200 with ' +
-      'the status `failed`, or 400 with `strict`. The body may also be the source itself, as `text/plain` or ' +
+      'the status `failed`, or 400 with `strict`. If the bot has a gate, the status is `pending` until it is decided. The body may also be the source itself, as `text/plain` or ' +
       '`application/vnd.parley.agent` in UTF-8, with the other fields except `env_vars` in the query.',
     scope: 'DEPLOY',
     textBody: { field: 'agentlang', types: SOURCE_TYPES },
@@ -47,6 +47,7 @@ export const deploymentRoutes = [
           source: body.agentlang,
           environment: body.environment ?? query.environment ?? headers['x-environment'],
           message: body.message ?? query.message,
+          skipGate: body.skip_gate,
           envVars: Object.entries(body.env_vars).flatMap(([name, value]) =>
             value === null ? [] : [{ name, value }],
           ),
@@ -148,7 +149,8 @@ function toDeployReply(deployment: DeploymentDataFragment) {
     deployment_id: deployment.id,
     bot_id: deployment.bot.id,
     status: toLowerCase(deployment.status),
-    deployed_at: (deployment.deployedAt ?? deployment.createdAt).toISOString(),
+    deployed_at: (deployment.endedAt ?? deployment.createdAt).toISOString(),
+    ended_at: deployment.endedAt?.toISOString() ?? null,
     channels: deployment.channels.map(toLowerCase),
     parse_errors: linesOf(deployment, 'ERROR'),
     warnings: linesOf(deployment, 'WARNING'),

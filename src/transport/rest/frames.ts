@@ -58,8 +58,18 @@ const tool = {
     .meta({ description: 'Identifies the tool call. Both frames of a call carry the same value.' }),
 };
 
+const OF_RUNS_KEYS = 'Only for keys with the scope `runs`, and while it is stored.';
+
 const toolStartedFrame = z
-  .object({ event: event('tool_started'), delta, ...tool })
+  .object({
+    event: event('tool_started'),
+    delta,
+    ...tool,
+    arguments: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: `Arguments of the call. ${OF_RUNS_KEYS}` }),
+  })
   .meta({ id: 'ToolStartedFrame', description: 'A tool call started.' });
 
 const toolFinishedFrame = z
@@ -69,6 +79,10 @@ const toolFinishedFrame = z
     ...tool,
     failed: z.boolean().meta({ description: 'Whether the call failed.' }),
     duration_ms: z.int().min(0).meta({ description: 'Duration of the call in milliseconds.' }),
+    result: z
+      .string()
+      .optional()
+      .meta({ description: `What the model got: at most 64 KiB. ${OF_RUNS_KEYS}` }),
   })
   .meta({ id: 'ToolFinishedFrame', description: 'A tool call finished or failed.' });
 

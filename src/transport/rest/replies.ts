@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CODES } from '../../errors/errors.ts';
 import type { ErrorBody } from '../error-body.ts';
+import { ERROR_TYPES, type OpenAIErrorBody } from '../openai-error.ts';
 import { exampleId } from './wire.ts';
 
 const errorCode = z.enum(ERROR_CODES).meta({ description: 'Machine-readable error code.' });
@@ -39,6 +40,24 @@ export const errorReply = z
       .meta({ description: 'Why the request failed.' }),
   })
   .meta({ id: 'Error' }) satisfies z.ZodType<ErrorBody>;
+
+/** The form of every error at OpenAI's routes. */
+export const openaiErrorReply = z
+  .object({
+    error: errorReply.shape.error
+      .extend({
+        type: z.enum(ERROR_TYPES).meta({ description: 'Kind of the error.' }),
+        param: z
+          .string()
+          .nullable()
+          .meta({
+            description: 'The member of the request that the error is about. Null for none.',
+            examples: ['messages.0.content'],
+          }),
+      })
+      .meta({ description: 'Why the request failed.' }),
+  })
+  .meta({ id: 'OpenAIError' }) satisfies z.ZodType<OpenAIErrorBody>;
 
 export function nextCursor() {
   return z

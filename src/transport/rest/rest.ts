@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { authorizeScope } from '../../accounts/caller.ts';
 import { ERRORS, GatewayError } from '../../errors/errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
@@ -7,9 +8,9 @@ import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
 import { errorBody } from '../error-body.ts';
 import { hijack, sendNoContent } from '../hijack.ts';
+import type { Limiter } from '../rate-limit.ts';
 import { type AcquireStream, beginStreamRead } from '../reading.ts';
-import { routes } from './routes.ts';
-import { streamEvents } from './sse.ts';
+import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,20 +20,22 @@ declare module 'fastify' {
 }
 
 type Options = {
+  routes: readonly Route[];
   engine: Engine;
   contextOf: ContextOf;
   authenticate: Authenticate;
   responses: Pick<OpenResponses, 'endsWith'>;
   acquireStream: AcquireStream;
+  limiter: Pick<Limiter, 'readBotVersion'>;
 };
 
 /**
- * Serves the routes under `/v1`. The checks run in the documented order: route, key, bot, access. The body is read
+ * Serves a table of routes. The checks run in the documented order: route, key, bot, access. The body is read
  * only after them.
  */
 export async function serveRest(
   app: FastifyInstance,
-  { engine, contextOf, authenticate, responses, acquireStream }: Options,
+  { routes, engine, contextOf, authenticate, responses, acquireStream, limiter }: Options,
 ) {
   app.decorateRequest('authorizedContext', null);
   for (const route of routes) {
@@ -45,20 +48,26 @@ export async function serveRest(
       config: { emptyBody: route.emptyBody, textBody: route.textBody },
       onRequest: async (request, reply) => {
         const context = await contextOf(request, reply);
-        await context.authorizeBot(request.params.id, route.scope);
+        if (route.isOfBot) await context.authorizeBot(request.params.id, route.scope);
+        else if (route.scope) authorizeScope(context.caller(), route.scope);
         request.authorizedContext = context;
       },
       handler: async (request, reply) => {
-        const { authorizedContext: context } = request;
-        if (context === null) throw new Error('The request was not authorized.');
+        const { authorizedContext } = request;
+        if (authorizedContext === null) throw new Error('The request was not authorized.');
         const { params, query, headers, body, ip } = request;
         // The key may have been revoked while the body arrived. For a fast body, this reads the cached key.
         const authentication = await authenticate(headers.authorization, ip);
         if (authentication instanceof GatewayError) throw authentication;
         const call = route.read({ params, query, headers, body });
+        let context = authorizedContext;
+        if (call.botId !== undefined) {
+          await limiter.readBotVersion(request, call.botId);
+          context = await contextOf(request, reply, context.signal);
+        }
         if (!call.stream) {
-          const { body, refusal } = await call.execute(engine, context);
-          if (!refusal) return reply.code(call.status).send(body);
+          const { body, refusal, isPending } = await call.execute(engine, context);
+          if (!refusal) return reply.code(isPending ? 202 : call.status).send(body);
           const error = errorBody(refusal, request.id);
           return reply.code(ERRORS[refusal.code].status).send(Object.assign({}, body, error));
         }
@@ -75,8 +84,7 @@ export async function serveRest(
         const streamRead = beginStreamRead(context);
         const { signal } = streamRead;
         responses.endsWith(reply.raw, streamRead);
-        const start = () => call.subscribe(engine, { ...context, signal });
-        await streamEvents(reply, stream, start, signal, { lastEventId }).finally(() => {
+        await stream(reply, engine, context, signal).finally(() => {
           streamRead.end();
           release();
         });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_INT } from '../../storage/int.ts';
 import { utcDay } from '../../text/input.ts';
 import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENTRANCE_NAMES } from '../../vocabulary/entrances.ts';
 import { LISTED_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
 import {
   botParams,
@@ -68,6 +69,10 @@ export const runsQuery = listQuery({
   }),
   channel: oneOf(...CHANNEL_NAMES).meta({
     description: 'Returns only runs from this channel.',
+  }),
+  entrance: oneOf(...ENTRANCE_NAMES).meta({
+    description:
+      'Returns only runs that clients requested through this interface. Runs with an unknown entrance do not match.',
   }),
   kind: oneOf(...LISTED_KIND_NAMES).meta({
     description: 'Returns only runs of this kind.',

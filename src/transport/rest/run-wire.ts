@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
+import { ENTRANCE_NAMES } from '../../vocabulary/entrances.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
-import { RUN_KIND_NAMES, RUN_STATUS_NAMES } from '../../vocabulary/runs.ts';
+import { RUN_KIND_NAMES, RUN_STATUS_NAMES, RUN_TRIGGER_NAMES } from '../../vocabulary/runs.ts';
 import { nextCursor } from './replies.ts';
-import { exampleId } from './wire.ts';
+import { toolCall } from './tool-call-wire.ts';
+import { exampleId, time } from './wire.ts';
 
 export const runId = z
   .string()
@@ -37,8 +39,6 @@ export const output = z.record(z.string(), z.unknown()).optional().meta({
   description:
     'Structured reply: the JSON object that `response` holds as text. Absent where none was requested.',
 });
-
-const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
 
 const span = z
   .object({
@@ -94,6 +94,26 @@ export const runReply = z
     channel: z
       .enum(CHANNEL_NAMES)
       .meta({ description: 'Channel through which the run was requested.' }),
+    entrance: z
+      .enum(ENTRANCE_NAMES)
+      .nullable()
+      .meta({
+        description:
+          'Interface through which the client requested the run. A run after a decision on a tool call has the entrance of the run that asked. Null for runs of the channel `api` from before the entrance was stored.',
+        examples: ['rest'],
+      }),
+    trigger: z.enum(RUN_TRIGGER_NAMES).meta({
+      description:
+        'What began the run. `approval`: the outcome of a tool call that a person had to approve.',
+      examples: ['request'],
+    }),
+    caused_by: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'ID of the run whose tool call was approved or denied. Null for `request`.',
+        examples: [null],
+      }),
     session_id: z
       .string()
       .nullable()
@@ -187,6 +207,10 @@ export const runReply = z
         examples: ['stop'],
       }),
     tools_called: runFacts.tools_called,
+    tool_calls: z.array(toolCall).meta({
+      description:
+        'Tool calls in order. While the run is active, only calls that may change something.',
+    }),
     trace: z
       .object({
         trace_id: z.string().meta({
@@ -208,6 +232,8 @@ export const stoppedRunReply = runReply
     input: runReply.shape.input
       .nullable()
       .meta({ description: 'Message or prompt sent to the bot.', examples: ['Hello!'] }),
+    trigger: runReply.shape.trigger.nullable().meta({ description: 'What began the run.' }),
+    tool_calls: runReply.shape.tool_calls.nullable().meta({ description: 'Tool calls in order.' }),
     trace: runReply.shape.trace.nullable().meta({ description: 'Trace of the run.' }),
   })
   .meta({

@@ -11,9 +11,11 @@ import {
   type StopRunMutation,
 } from '../../generated/operations/rest.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
+import { EVENTS } from './frame-encoder.ts';
 import { route } from './route.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts';
 import { runReply, runsReply, stoppedRunReply } from './run-wire.ts';
+import { toToolCall } from './tool-call-wire.ts';
 import { botParams, noQuery } from './wire.ts';
 
 /** Routes that read, follow and cancel runs. Source: docs/rest.md, "Runs". */
@@ -28,12 +30,17 @@ export const runRoutes = [
     scope: 'RUNS',
     errors: [],
     input: { params: botParams, query: runsQuery },
-    toVariables: ({ params, query: { limit, cursor, status, channel, ...filter } }) => ({
+    toVariables: ({ params, query: { limit, cursor, ...filter } }) => ({
       variables: {
         botId: params.id,
         first: limit,
         after: cursor,
-        filter: { ...filter, status: status && [status], channel: channel && [channel] },
+        filter: {
+          ...filter,
+          status: filter.status && [filter.status],
+          channel: filter.channel && [filter.channel],
+          entrance: filter.entrance && [filter.entrance],
+        },
       },
     }),
     json: {
@@ -80,7 +87,7 @@ export const runRoutes = [
       stream: true,
       lastEventId: headers['last-event-id'],
     }),
-    stream: { form: 'events', operation: RunEvents, end: RunEventsEnd },
+    stream: { form: EVENTS, operation: RunEvents, end: RunEventsEnd },
   }),
   route({
     method: 'POST',
@@ -105,8 +112,16 @@ export const runRoutes = [
 ];
 
 /** Maps a run to the documented response. */
-function toRunReply(run: RunFactsFragment & RunContentsFragment) {
-  return { ...toStoppedRunReply(run), input: run.input, trace: toTrace(run.trace) };
+export function toRunReply(run: RunFactsFragment & RunContentsFragment) {
+  const tool_calls = run.toolCalls.map(toToolCall);
+  const trigger = toLowerCase(run.trigger);
+  return {
+    ...toStoppedRunReply(run),
+    input: run.input,
+    trigger,
+    tool_calls,
+    trace: toTrace(run.trace),
+  };
 }
 
 /** Maps a run that the key may cancel but not read: its contents are null. */
@@ -119,6 +134,9 @@ function toStoppedRunReply(run: RunFactsFragment & Partial<RunContentsFragment>)
     kind: toLowerCase(run.kind),
     status: toLowerCase(run.status),
     channel: toLowerCase(run.channel),
+    entrance: run.entrance && toLowerCase(run.entrance),
+    trigger: run.trigger ? toLowerCase(run.trigger) : null,
+    caused_by: run.causedById ?? null,
     session_id: run.sessionId,
     input: run.input ?? null,
     response: run.response ?? null,
@@ -138,6 +156,7 @@ function toStoppedRunReply(run: RunFactsFragment & Partial<RunContentsFragment>)
     reasoning_tokens: run.reasoningTokens,
     finish_reason: run.finishReason,
     tools_called: run.toolsCalled,
+    tool_calls: run.toolCalls?.map(toToolCall) ?? null,
     trace: run.trace ? toTrace(run.trace) : null,
   };
 }

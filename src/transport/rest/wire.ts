@@ -1,18 +1,37 @@
 import { z } from 'zod';
-import { cursor, idempotencyKey, sessionId } from '../../text/input.ts';
+import { cursor, envName, idempotencyKey, MAX_ENV_VARS, sessionId } from '../../text/input.ts';
+import { ofObject } from '../../text/json.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { toUpperCase } from '../../vocabulary/names.ts';
+
+/** The variables of a definition, by name. @param value validates a value. */
+export function variablesOf<Value extends z.ZodType>(value: Value) {
+  return z
+    .record(envName, value, {
+      error: ({ code, issues }) =>
+        code === 'invalid_key' ? issues?.[0]?.message : 'must be an object with string values',
+    })
+    .default({})
+    .superRefine((variables, { issues, addIssue }) => {
+      // zod has already dropped the variables with invalid names.
+      const nameless = issues.filter(({ code }) => code === 'invalid_key');
+      if (Object.keys(variables).length + nameless.length > MAX_ENV_VARS)
+        addIssue(`must be at most ${MAX_ENV_VARS}`);
+    }, ofObject);
+}
 
 export const NOT_AN_OBJECT = 'the body must be a JSON object';
 
 /** An optional lowercase name, parsed to the upper-case enum value of the schema. */
 export function oneOf<const Name extends string>(...names: readonly Name[]) {
+  return nameOf(...names).optional();
+}
+
+/** As `oneOf`, but required. */
+export function nameOf<const Name extends string>(...names: readonly Name[]) {
   const list = names.map((name) => `"${name}"`);
   const message = `must be ${list.slice(0, -1).join(', ')} or ${list.at(-1)}`;
-  return z
-    .enum(names, message)
-    .transform((name: Name) => toUpperCase(name))
-    .optional();
+  return z.enum(names, message).transform((name: Name) => toUpperCase(name));
 }
 
 export const environment = oneOf(...ENVIRONMENT_NAMES).meta({
@@ -82,7 +101,10 @@ const PAGE = {
   }),
 };
 
+/** A time in a response. */
+export const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
+
 /** A well-formed id for examples. */
-export function exampleId(prefix: 'dep' | 'req' | 'run' | 'ses'): string {
+export function exampleId(prefix: 'dep' | 'eva' | 'req' | 'run' | 'ses' | 'tcl'): string {
   return `${prefix}_01m7b2k5yqe8nva4t6r0w9xz3c`;
 }

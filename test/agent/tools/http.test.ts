@@ -5,6 +5,7 @@ import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { Capability, Field, HttpRequest } from '../../../src/language/definition.ts';
 import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
+import { callTool } from '../../helpers/tools.ts';
 
 let site: Site;
 let egress: Egress;
@@ -47,6 +48,9 @@ const toolFor = (request: Partial<HttpRequest>, more: Partial<Capability> = {}) 
           name: 'lookup',
           description: 'Find one order',
           input,
+          approval: null,
+          reads: false,
+          repeatable: false,
           request: {
             method: 'GET',
             url,
@@ -71,7 +75,7 @@ const context = () => ({
   values: { context: { plan: 'pro' }, memory: {}, session: { id: 'user 1' }, now: '2026-01-01' },
 });
 const call = (request: Partial<HttpRequest>, given: unknown = {}) =>
-  toolFor(request).call(given, context());
+  callTool(toolFor(request), given, context());
 const problem = async (request: Partial<HttpRequest>, given: unknown = {}): Promise<string> => {
   const error = await call(request, given).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(ToolError);
@@ -227,9 +231,7 @@ describe('the limits of a request', () => {
   const url = (...more: string[]) => [`${site.origin}/`, ...more];
   const long = { values: { context: { text: 'x'.repeat(100_000) } } };
   const callLong = (request: Partial<HttpRequest>) =>
-    toolFor(request)
-      .call({}, { ...context(), ...long })
-      .catch((error) => error.message);
+    callTool(toolFor(request), {}, { ...context(), ...long }).catch((error) => error.message);
   const place = { path: ['context', 'text'] };
 
   test('refuse a URL over 16,384 characters with its values', async () => {
@@ -275,7 +277,7 @@ describe('the limits of a request', () => {
 describe('an HTTP tool without a response', () => {
   test('reports the reason to the model, without the address', async () => {
     expect(await problem({ url: ['http://127.0.0.1:1/'] })).toBe(
-      'Private and local addresses cannot be called.',
+      'Private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS.',
     );
     site.handle((_request, response) => response.destroy());
     expect(await problem({})).toBe("The server's response is incomplete or invalid.");
@@ -288,7 +290,7 @@ describe('an HTTP tool without a response', () => {
     const reason = new Error('The run ended.');
     site.handle(() => controller.abort(reason));
     const { values } = context();
-    const pending = toolFor({}).call({}, { signal: controller.signal, values });
+    const pending = callTool(toolFor({}), {}, { signal: controller.signal, values });
     await expect(pending).rejects.toBe(reason);
   });
 });

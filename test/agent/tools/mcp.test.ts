@@ -2,12 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMcpServers, type McpServers } from '../../../src/agent/mcp/servers.ts';
 import { createMcpTools, type McpToolDependencies } from '../../../src/agent/tools/mcp.ts';
-import { ToolError } from '../../../src/agent/tools/tool.ts';
+import { type Tool, ToolError } from '../../../src/agent/tools/tool.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { McpGroup } from '../../../src/language/definition.ts';
 import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
+import { callTool } from '../../helpers/tools.ts';
 
 const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
 const redactor = createRedactor(variables);
@@ -39,7 +40,16 @@ const find = (
   more: Partial<McpToolDependencies> = {},
 ): ReturnType<typeof createMcpTools> =>
   createMcpTools(
-    { type: 'mcp', name: 'github', url: mcp.url, headers: [], ...group },
+    {
+      type: 'mcp',
+      name: 'github',
+      url: mcp.url,
+      headers: [],
+      approvals: [],
+      reads: [],
+      repeatable: [],
+      ...group,
+    },
     {
       servers,
       deployment: { deploymentId: 'dep_1', accountId: 'acc_1', variables, redactor },
@@ -53,7 +63,12 @@ const call = async (name: string, input: unknown, signal?: AbortSignal) => {
   const { tools, notes } = await find();
   const found = tools.find((one) => one.name === `github.${name}`);
   if (!found) throw new Error(`There is no tool "${name}": ${notes}`);
-  return found.call(input, context({}, signal));
+  return callTool(found, input, context({}, signal));
+};
+/** Calls the first of some tools. */
+const search = ([tool]: Tool[]) => {
+  if (!tool) throw new Error('There is no tool.');
+  return callTool(tool, { query: 'x' }, context());
 };
 const problem = async (work: Promise<unknown>): Promise<string> => {
   const error = await work.then(
@@ -185,6 +200,17 @@ describe('a call of an MCP tool', () => {
     mcp.handle(({ input }) => textResult(`You sent ${input.query}.`, 'That is all.'));
     expect(await call('search', { query: 'bugs' })).toBe('You sent bugs.\nThat is all.');
     expect(mcp.calls).toMatchObject([{ name: 'search', input: { query: 'bugs' } }]);
+  });
+
+  test('carries its idempotency key as a header, unless the definition sets that header', async () => {
+    const send = async (headers: McpGroup['headers']) => {
+      const { tools } = await find({ headers });
+      await tools[0]?.prepare({ query: 'x' }, context()).send('tcl_1');
+      const keys = mcp.requests.map((request) => request.headers['idempotency-key']);
+      return keys.findLast((key) => key !== undefined);
+    };
+    expect(await send([])).toBe('tcl_1');
+    expect(await send([header('Idempotency-Key', 'own')])).toBe('own');
   });
 
   test('runs concurrently with others in one session, each with its own result', async () => {
@@ -354,7 +380,7 @@ describe('a call of an MCP tool', () => {
     const headers = [header('Authorization', 'Bearer ', { path: ['env', 'TOKEN'] })];
     mcp.handle(() => textResult(`You are ${mcp.requests.at(-1)?.headers.authorization}.`));
     const { tools } = await find({ headers });
-    const answer = await tools[0]?.call({ query: 'x' }, context());
+    const answer = await search(tools);
     expect(answer).toBe('You are Bearer [env.TOKEN].');
     expect(new Set(mcp.requests.map((request) => request.headers.authorization))).toEqual(
       new Set([`Bearer ${variables.TOKEN}`]),
@@ -366,10 +392,10 @@ describe('the session with an MCP server', () => {
   test('is renewed, and the call repeated, if the server was restarted', async () => {
     const { tools } = await find();
     await mcp.restart();
-    expect(await tools[0]?.call({ query: 'x' }, context())).toBe('search was called.');
+    expect(await search(tools)).toBe('search was called.');
     expect(mcp.count('initialize')).toBe(2);
     await mcp.restart();
-    await Promise.all([1, 2, 3].map(() => tools[0]?.call({ query: 'x' }, context())));
+    await Promise.all([1, 2, 3].map(() => search(tools)));
     expect(mcp.count('initialize')).toBe(3);
     expect(mcp.calls).toHaveLength(4);
   });
@@ -466,6 +492,7 @@ describe('an MCP server that cannot be reached', () => {
       notes: [`${left}The server cannot be reached.`],
       missing: ['github.*'],
       unset: [],
+      problem: `${left}The server cannot be reached.`,
     });
     expect((await find({ url: { env: 'NONE' } })).notes).toEqual([
       `${left}The variable for the server's URL is not set.`,
@@ -511,7 +538,7 @@ describe('an MCP server that cannot be reached', () => {
       response.destroy();
       return true;
     });
-    expect(await problem(tools[0]?.call({ query: 'x' }, context()) ?? Promise.resolve())).toMatch(
+    expect(await problem(search(tools))).toMatch(
       /^The server('s response is incomplete or invalid| cannot be reached)\.$/,
     );
     expect((await find()).notes).toHaveLength(1);
@@ -555,7 +582,7 @@ describe('the egress guard', () => {
   test('blocks an MCP server at a private address', async () => {
     const { notes } = await find({ url: `${inside.origin}/mcp` });
     expect(notes).toEqual([
-      'The tools of github are unavailable. Private and local addresses cannot be called.',
+      'The tools of github are unavailable. Private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS.',
     ]);
     expect(inside.connections()).toBe(0);
   });
@@ -566,7 +593,7 @@ describe('the egress guard', () => {
       return true;
     });
     expect((await find()).notes).toEqual([
-      'The tools of github are unavailable. Private and local addresses cannot be called.',
+      'The tools of github are unavailable. Private and local addresses cannot be called, unless the operator lists host:port in PARLEY_ALLOWED_HOSTS.',
     ]);
     expect(inside.connections()).toBe(0);
   });

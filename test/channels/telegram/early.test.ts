@@ -32,6 +32,7 @@ test('a message that arrives before its deployment is connected is taken at once
   const inbox = createInbox({ prisma, owner, pubsub });
   const { states } = createChannelConnections({
     prisma,
+    owner,
     pubsub,
     activeDeployments: createActiveDeployments({ prisma, cipher: testCipher }),
     log: pino({ level: 'silent' }),

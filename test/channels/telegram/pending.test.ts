@@ -51,7 +51,13 @@ describe('a deployment that Telegram confirms late', () => {
       headers: at.tenant.headers,
     });
     expect((await listed.json()).deployments).toMatchObject([
-      { status: 'pending', deployed_at: expect.any(String), channels: [], active: true },
+      {
+        status: 'pending',
+        deployed_at: expect.any(String),
+        ended_at: null,
+        channels: [],
+        active: true,
+      },
     ]);
     expect((await at.tenant.chat(botId, { message: 'Hi' })).status).toBe(200);
     release();
@@ -319,6 +325,8 @@ describe('a message that a deploy overtakes', () => {
       activeDeployments: { loadAll: never },
       chat: never,
       commands: never,
+      tellOutcome: never,
+      press: never,
       blockedChats: { add: never, remove: never },
       connector: { revoked: never },
       log: pino({ level: 'silent' }),

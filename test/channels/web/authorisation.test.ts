@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
 import { requestOf } from '../../transport/authorisation/rest.ts';
@@ -22,7 +23,7 @@ const openBot = async () => {
 };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ trustProxy: ['127.0.0.1'] });
   tenant = await app.tenant();
   const bot = await openBot();
   ({ token } = await visit(app, bot));
@@ -34,7 +35,12 @@ beforeAll(async () => {
     where: { accountId: tenant.accountId },
   });
   const { accountId: otherAccount } = await app.tenant();
-  const shared = { account: tenant.accountId, bot, key, lastingKey: key, deployment, otherAccount };
+  const approval = 'tcl_none';
+  const evaluation = 'eva_none';
+  const shared = {
+    ...{ account: tenant.accountId, bot, key, lastingKey: key, deployment, approval, otherAccount },
+    evaluation,
+  };
   own = { ...shared, run: await runOf(token) };
   another = { ...shared, run: await runOf((await visit(app, bot)).token) };
   stranger = (await visit(app, await openBot())).token;
@@ -69,10 +75,15 @@ const ALLOWED: Record<string, [own: string, another: string, stranger: string]> 
   'Mutation.cancelRun': ['OK', 'RUN_NOT_FOUND', 'RUN_NOT_FOUND'],
   'Mutation.addFeedback': ['OK', 'RUN_NOT_FOUND', 'RUN_NOT_FOUND'],
   'Mutation.removeFeedback': ['OK', 'RUN_NOT_FOUND', 'RUN_NOT_FOUND'],
-  // The operation names the session `user-1`, which is none of a visitor.
+  // These operations name the session `user-1`, which is none of a visitor.
   'Mutation.forgetSession': ['INSUFFICIENT_SCOPE', 'INSUFFICIENT_SCOPE', 'BOT_ACCESS_DENIED'],
+  'Subscription.sessionChanged': ['INSUFFICIENT_SCOPE', 'INSUFFICIENT_SCOPE', 'BOT_ACCESS_DENIED'],
 };
 const REFUSED = ['INSUFFICIENT_SCOPE', 'INSUFFICIENT_SCOPE', 'INSUFFICIENT_SCOPE'];
+
+/** An address for each request. */
+const addressOf = (...request: unknown[]) =>
+  `2001:db8:${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 4)}::1`;
 
 describe('the token of a visitor', () => {
   test.each(Object.entries(TABLE))('has its rights alone in %s', async (field, { operation }) => {
@@ -93,7 +104,8 @@ describe('the token of a visitor', () => {
       const { method, path, body } = requestOf(route, sent, own);
       const response = await fetch(app.url + path, {
         method,
-        headers: headersOf(token),
+        // An address without a valid key has few requests a minute.
+        headers: { ...headersOf(token), 'x-forwarded-for': addressOf(route, sent) },
         body: body && JSON.stringify(body),
       });
       expect(response.status).toBe(401);

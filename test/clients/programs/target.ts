@@ -5,9 +5,23 @@ export const {
   PARLEY_URL: url = '',
   PARLEY_API_KEY: apiKey = '',
   PARLEY_BOT: bot = '',
+  /** A key of an account with a low rate limit. */
+  PARLEY_LIMITED_KEY: limitedKey = '',
 } = process.env;
 
 export const headers = { Authorization: `Bearer ${apiKey}` };
+
+/** Creates a key with one scope. */
+export async function keyFor(scope: 'CHAT' | 'RUNS'): Promise<string> {
+  const query = `mutation { createApiKey(input: { name: "One scope", scopes: [${scope}] }) { secret } }`;
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  const { data } = (await response.json()) as { data: { createApiKey: { secret: string } } };
+  return data.createApiKey.secret;
+}
 
 /** A definition to deploy. */
 export const SOURCE = `agentlang 5

@@ -26,12 +26,17 @@ import {
   ORIGIN_LIST,
   PROBLEM,
   RATINGS,
+  REASON,
   RESPONSE_LENGTH,
   SESSION_ID,
   SOURCE,
   SPAN,
   SPANS,
+  TOOL_ARGUMENTS,
   TOOL_NAMES,
+  TOOL_REQUEST,
+  TOOL_RESULT,
+  TOOLS,
   VARIABLE_NAMES,
 } from './longest-values.ts';
 
@@ -78,6 +83,7 @@ export async function fillHeavyAccount(
   const deploymentIds = await fillDeployments(prisma, cipher, botIds, keyIds[0] ?? '');
   await fillRuns(prisma, botIds, deploymentIds, keyIds);
   await fillSessions(prisma, botIds[0] ?? '');
+  await makeEvaluation(prisma, botIds[0] ?? '', accountId);
   await prisma.auditEntry.createMany({
     data: Array.from({ length: AUDIT_ENTRIES }, (_, index) => ({
       id: makeId('aud'),
@@ -171,6 +177,7 @@ async function fillRuns(
         ${TOOL_NAMES}, repeat('a', 32), ${isLong ? spans : '[]'}::jsonb,
         ${isLong ? JSON.stringify(eventsOf(RESPONSE_LENGTH)) : '[]'}::jsonb, '{}', ${keyIds[bot] ?? ''}
       FROM unnest(${ids}::text[]) WITH ORDINALITY AS run (id, place)`;
+    if (isLong) await fillToolCalls(prisma, botId, ids[0] ?? '', deploymentIds[bot] ?? '');
     const prompts = isLong ? ids : ids.slice(0, 1);
     await prisma.$executeRaw`
       INSERT INTO run_prompts (run_id, prompt)
@@ -181,6 +188,48 @@ async function fillRuns(
       SELECT runs.id, author, bot_id, 'DOWN', ${NOTE}, runs.created_at
       FROM runs CROSS JOIN unnest(${keyIds.slice(0, RATINGS)}::text[]) AS author WHERE bot_id = ${botId}`;
   }
+}
+
+/** The first run has as many tool calls as a run makes, each of which a person has decided. */
+async function fillToolCalls(
+  prisma: PrismaClient,
+  botId: string,
+  runId: string,
+  deploymentId: string,
+): Promise<void> {
+  const ids = Array.from({ length: TOOLS }, () => makeId('tcl'));
+  const [input, request] = [JSON.stringify(TOOL_ARGUMENTS), JSON.stringify(TOOL_REQUEST)];
+  await prisma.$executeRaw`
+    INSERT INTO tool_calls (id, run_id, position, call_id, name, digest, arguments, request, status, result, http_status,
+      idempotency_key, started_at, finished_at)
+    SELECT id, ${runId}, place - 1, repeat('c', 256), ${TOOL_NAMES[0]}, id, ${input}, ${request}::jsonb, 'COMPLETED',
+      ${TOOL_RESULT}, 200, id, now(), now()
+    FROM unnest(${ids}::text[]) WITH ORDINALITY AS call (id, place)`;
+  await prisma.$executeRaw`
+    INSERT INTO approvals (id, bot_id, run_id, deployment_id, environment, channel, session_id, background, name, reason,
+      arguments, edited_arguments, request, values, digest, status, note, expires_at, decided_at, settled_at)
+    SELECT id, ${botId}, ${runId}, ${deploymentId}, 'PRODUCTION', 'API', ${SESSION_ID}, false, ${TOOL_NAMES[0]}, ${REASON},
+      ${input}, ${input}, ${request}::jsonb, '{}', id, 'APPROVED', ${NOTE}, now(), now(), now()
+    FROM unnest(${ids}::text[]) AS id`;
+}
+
+/** Stores an evaluation with the longest texts and as many attempts as a case may have. */
+async function makeEvaluation(
+  prisma: PrismaClient,
+  botId: string,
+  accountId: string,
+): Promise<void> {
+  const [id, text] = [makeId('eva'), 'x'.repeat(64 * 1024)];
+  await prisma.$executeRaw`
+    INSERT INTO evaluations (id, bot_id, account_id, environment, source, source_hash, model, repeat, status, note, cases,
+      passed, finished_at)
+    VALUES (${id}, ${botId}, ${accountId}, 'PRODUCTION', '', repeat('0', 64), repeat('m', 128), 10, 'COMPLETED',
+      repeat('n', 2000), 1, 1, now())`;
+  await prisma.$executeRaw`
+    INSERT INTO evaluation_cases (id, evaluation_id, position, name, line, "column", finished, passed, verdict, attempts)
+    SELECT ${makeId('eca')}, ${id}, 0, repeat('t', 200), 1, 1, 10, 10, 'PASSED',
+      jsonb_agg(jsonb_build_object('verdict', 'PASSED', 'error', ${text}::text, 'turns', '[]'::jsonb))
+    FROM generate_series(1, 10)`;
 }
 
 /** As many deltas as a run stores, as `runs/record/event-codec.ts` writes them. */

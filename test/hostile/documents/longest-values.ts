@@ -12,7 +12,7 @@ export const FACTS = 256;
 export const RATINGS = 20;
 export const SPANS = 130;
 const PARTS = 6;
-const TOOLS = 64;
+export const TOOLS = 64;
 const VARIABLES = 200;
 const ORIGINS = 50;
 
@@ -41,6 +41,14 @@ export const ORIGIN_LIST = Array.from(
   (_, index) =>
     `https://${long(60, 'a')}.${long(60, 'b')}.${long(60, 'c')}.${long(50, 'd')}.h${index}`,
 );
+export const REASON = long(500);
+export const TOOL_ARGUMENTS = { text: long(64 * KIBIBYTE - 20, 'a') };
+export const TOOL_RESULT = long(64 * KIBIBYTE);
+export const TOOL_REQUEST = {
+  method: 'POST',
+  url: `https://${long(200, 'h')}/${long(16_000, 'p')}`,
+  body: long(48 * KIBIBYTE),
+};
 export const INPUT = long(MEBIBYTE - 100, '"');
 export const CONTEXT = Object.fromEntries(names(9_000, 20).map((name) => [name, long(80, 'v')]));
 export const METADATA = { text: long(64 * KIBIBYTE - 20, '"') };
@@ -85,11 +93,20 @@ export const LENGTHS: Lengths = {
   'ApiKey.bots': 100,
   'ApiKey.name': jsonBytes(DISPLAY_NAME),
   'ApiKey.scopes': 40,
+  'Approval.arguments': jsonBytes(TOOL_ARGUMENTS),
+  'Approval.editedArguments': jsonBytes(TOOL_ARGUMENTS),
+  'Approval.inputSchema': 100,
+  'Approval.name': jsonBytes(TOOL_NAMES[0]),
+  'Approval.note': jsonBytes(NOTE),
+  'Approval.reason': jsonBytes(REASON),
+  'Approval.user': jsonBytes(SESSION_ID),
   'AuditEntry.targetId': 40,
   'Bot.id': 40,
   'Bot.name': jsonBytes(DISPLAY_NAME),
   'Bot.webOrigins': jsonBytes(ORIGIN_LIST),
   'Bot.webUrl': 60,
+  'BotTool.description': 10,
+  'BotTool.outputSchema': 10,
   'BotStats.perDay': 366,
   'BotStats.perHour': 168,
   'ChannelState.problem': jsonBytes(PROBLEM),
@@ -109,6 +126,7 @@ export const LENGTHS: Lengths = {
   'DeployCheck.missingEnvNames': 2_000,
   'DeployCheck.removedEnvNames': 2_000,
   'DeployCheck.setEnvNames': 2_000,
+  'DeployedBot.owner': jsonBytes(DISPLAY_NAME),
   'Deployment.channelStates': 1,
   'Deployment.diagnostics': DIAGNOSTICS.length,
   'Deployment.envNames': jsonBytes(VARIABLE_NAMES),
@@ -130,9 +148,17 @@ export const LENGTHS: Lengths = {
   'Run.metadata': jsonBytes(METADATA),
   'Run.model': jsonBytes(MODEL_NAME),
   'Run.output': RESPONSE_LENGTH,
+  'Run.replyText': 6 * RESPONSE_LENGTH,
   'Run.response': 6 * RESPONSE_LENGTH,
   'Run.responseExcerpt': 1_200,
   'Run.sessionId': jsonBytes(SESSION_ID),
+  'Evaluation.model': 130,
+  'Evaluation.note': 2_002,
+  'Evaluation.results': 1,
+  'Evaluation.sourceHash': 66,
+  'EvaluationCase.attempts': 10 * 64 * 1024,
+  'EvaluationCase.name': 202,
+  'Run.toolCalls': TOOLS,
   'Run.toolsCalled': jsonBytes(TOOL_NAMES),
   'Run.user': jsonBytes(SESSION_ID),
   'RunError.detail': jsonBytes(ERROR_DETAIL),
@@ -143,6 +169,15 @@ export const LENGTHS: Lengths = {
   'Span.attributes': jsonBytes(SPAN.attributes),
   'Span.name': jsonBytes(SPAN.name),
   'TextDelta.delta': 1_000,
+  'ToolCall.arguments': jsonBytes(TOOL_ARGUMENTS),
+  'ToolCall.idempotencyKey': 30,
+  'ToolCall.name': jsonBytes(TOOL_NAMES[0]),
+  'ToolCall.result': jsonBytes(TOOL_RESULT),
+  'ToolFinished.result': jsonBytes(TOOL_RESULT),
+  'ToolRequest.body': jsonBytes(TOOL_REQUEST.body),
+  'ToolRequest.method': 8,
+  'ToolRequest.url': jsonBytes(TOOL_REQUEST.url),
+  'ToolStarted.arguments': jsonBytes(TOOL_ARGUMENTS),
   'Trace.spans': SPANS,
   'Usage.byBot': BOTS,
   'Usage.byKey': KEYS,
@@ -185,6 +220,18 @@ export function heavyValues(ids: Ids, type: string): Values {
     Mutation_execute_input: { prompt: 'Hello' },
     Mutation_chat_botId: botId,
     Mutation_chat_input: { message: 'Hello' },
+    Query_approval_id: ids.Approval?.[0],
+    Query_evaluation_id: ids.Evaluation?.[0],
+    Mutation_cancelEvaluation_id: ids.Evaluation?.[0],
+    Query_evaluationForecast_botId: botId,
+    Query_evaluationForecast_input: { deploymentId: ids.Deployment?.[0] },
+    Mutation_startEvaluation_botId: botId,
+    Mutation_startEvaluation_input: { deploymentId: ids.Deployment?.[0] },
+    Subscription_evaluationChanged_botId: botId,
+    Subscription_evaluationChanged_id: ids.Evaluation?.[0],
+    Subscription_approvalChanged_botId: botId,
+    Subscription_sessionChanged_botId: botId,
+    Subscription_sessionChanged_sessionId: SESSION_ID,
     Subscription_runChanged_botId: botId,
     Subscription_deploymentChanged_botId: botId,
     Subscription_runEvents_runId: runId,

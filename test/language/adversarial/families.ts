@@ -112,6 +112,49 @@ export const FAMILIES: { readonly [what: string]: Family } = {
     (index) => `,"${index}"`,
     '}}',
   ),
+  'approvals of many tools': fill(
+    `${PROMPT}tools g mcp env.U {\n`,
+    (index) => `approval ${name(index)} "s" { expires 2h }\n`,
+    '}}',
+  ),
+  'approvals of tools that only omits': fill(
+    `${PROMPT}tools g mcp env.U {\nonly ${Array.from({ length: 128 }, (_, index) => name(index)).join(',')}\n`,
+    (index) => `approval ${misspelt(index)}\n`,
+    '}}',
+  ),
+  'approvals of all tools': fill(`${PROMPT}tools g mcp env.U {`, () => ' approval all', '}}'),
+  'marked tools of one name': halves(
+    fill(`${PROMPT}tools g mcp env.U { reads a`, () => ',a'),
+    fill(' repeatable a', () => ',a', '}}'),
+  ),
+  'approvals of one capability': fill(
+    `${PROMPT}tools g { capability a "b" {`,
+    () => 'approval reads\n',
+    '}}}',
+  ),
+  'chats of approvers': fill(
+    `${PROMPT}channel telegram { token env.T approvers "1`,
+    (index) => `, -${index}`,
+    '" }}',
+  ),
+  'tests of one name': fill(PROMPT, () => 'test "t" { user "a" }\n', '}'),
+  'tests without a turn': fill(PROMPT, () => 'test "t" {}\n', '}'),
+  'turns of one test': fill(`${PROMPT}test "t" {\n`, () => 'user "a"\n', '}}'),
+  'expectations before a turn': fill(`${PROMPT}test "t" {\n`, () => 'expect no call\n', '}}'),
+  'unknown tools of a test': fill(
+    `${PROMPT}tools g mcp env.U { only ${Array.from({ length: 128 }, (_, index) => name(index)).join(',')} } test "t" { user "a"\n`,
+    (index) => `expect call g.${misspelt(index)}\n`,
+    '}}',
+  ),
+  'a test with large JSON': fill(
+    `${PROMPT}test "t" { context "{\\"a\\": [0`,
+    () => ',1',
+    ']}" user "a" }}',
+  ),
+  'a test with deep JSON': halves(
+    fill(`${PROMPT}test "t" { context "{\\"a\\": `, () => '['),
+    fill('', () => ']', '}" user "a" }}'),
+  ),
   'a list without an end': fill(`${PROMPT}channel web { suggestions `, () => '"a",'),
 
   'templates in a prompt': fill(`${AGENT}prompt """`, () => '{{now}}', '"""\n}'),

@@ -10,7 +10,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
 
   'a misspelled setting': ['temperature 0.2', 'temprature 0.2'],
   'a number out of range': ['800', '0'],
-  'a duration in hours': ['1.5m', '1h'],
+  'a duration in weeks': ['1.5m', '1w'],
   'a URL without a scheme': ['"https://models.example/v1"', '"models.example"'],
   'a key in the source': ['env.MODEL_KEY', '"the key"'],
   'an unknown setting of a model': ['# Small answers are good answers.', 'sorcery 5'],
@@ -32,7 +32,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'an empty welcome': ['"Hi!"', '" "'],
   'a missing comma': ['stion with a, comma"', 'stion" "with a, comma"'],
   'a setting of another block': ['channel web {', 'channel web {\n    api_key env.MODEL_KEY'],
-  'no token': ['token   env.TELEGRAM_TOKEN', ''],
+  'no token': ['token     env.TELEGRAM_TOKEN', ''],
   'no closing quote': ['"Hello!"', '"Hello!'],
 
   'a missing name': ['capability lookup', 'capability'],
@@ -59,9 +59,24 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'plain http': ['delete "https://api', 'delete "http://api'],
   'an unknown word in a group': ['  tools empty {}', '  tools empty { foo }'],
 
+  'an approval that expires too late': ['expires 2h', 'expires 8d'],
+  'a mark without an effect': ['      reads\n', '      reads\n      repeatable\n'],
+  'an approval without names': ['approval   all', 'approval'],
+  'an approval of an unknown tool': ['approval create_issue', 'approval create_isue'],
+
+  'an unknown tool of a test': ['expect call memory.save', 'expect call memory.safe'],
+  'JSON of a test that is none': ['"{\\"status\\": \\"open\\"}"', '"{status}"'],
+  'an expectation before a turn': [
+    '    user   "Hello"\n    expect no call',
+    '    expect no call\n    user   "Hello"',
+  ],
+  'a test without a message': ['    user   "Hello"\n    expect no call', ''],
+  'an unknown expectation': ['expect reply omits', 'expect reply lacks'],
+  'a fact of a test that is not declared': ['name   "Ada"', 'nam   "Ada"'],
+
   'an unknown channel': ['  tools github', '  channel sms {\n    number 5\n  }\n  tools github'],
   'a misspelled form': ['github mcp', 'github mpc'],
-  'a tool twice': ['"get-issue"', 'search_issues'],
+  'a tool twice': ['"get-issue",', 'search_issues,'],
   'a secret in a header': ['{{ env.GITHUB_TOKEN }}', '4f8KQ2mZx9LtB7vR1cYw'],
   'a template in the URL of a server': ['"https://mcp.example/github"', '"https://{{ now }}/"'],
   'an unknown group': ['tools time', 'tools tyme'],

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { changesSomething } from '../../../src/language/effects.ts';
 import { agentWithCapability, capabilityOf, codesOf } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
@@ -22,4 +23,50 @@ export const CAPABILITY: Sentences = {
     expect(codesOf(withInput('a string b string "x"'))).toEqual([]);
     expect(codesOf(withInput(''))).toEqual([]);
   },
+  'A call of a capability changes something, unless its request is a `get`.': () => {
+    for (const method of ['post', 'put', 'patch', 'delete'])
+      expect(changesSomething(capabilityOf(`${method} "https://a.example/"`))).toBe(true);
+    const get = capabilityOf('get "https://a.example/"');
+    expect(get).toMatchObject({ approval: null, reads: false, repeatable: false });
+    expect(changesSomething(get)).toBe(false);
+  },
+  '`reads` says that the request changes nothing, whatever its method: for example a `post` that only searches.':
+    () => {
+      const search = capabilityOf('reads post "https://a.example/"');
+      expect(search).toMatchObject({ reads: true, repeatable: false });
+      expect(changesSomething(search)).toBe(false);
+    },
+  '`repeatable` says that the service honours the `Idempotency-Key` header: if the outcome of a request is unknown, Parley may send the request again with the same key.':
+    () => {
+      const pay = capabilityOf('repeatable post "https://a.example/"');
+      expect(pay).toMatchObject({ reads: false, repeatable: true });
+      expect(changesSomething(pay)).toBe(true);
+    },
+  '`approval` lets a person decide about each call, as [below](#approval).': () => {
+    for (const method of ['get', 'post'])
+      expect(capabilityOf(`approval ${method} "https://a.example/"`).approval).toEqual({
+        reason: null,
+        expiresSeconds: 86_400,
+      });
+  },
+  '`approval`, `reads` and `repeatable` may also follow the request.': () => {
+    const after = agentWithCapability('post "https://a.example/" repeatable approval "s"');
+    expect(codesOf(after)).toEqual([]);
+    expect(capabilityOf('post "https://a.example/" reads')).toMatchObject({ reads: true });
+    const late = capabilityOf('post "https://a.example/" {}\nrepeatable approval { expires 1m }');
+    expect(late).toMatchObject({ repeatable: true, approval: { expiresSeconds: 60 } });
+  },
+  '`reads` with a `get`, and `repeatable` with a `get` or with `reads`, have no effect and get a warning.':
+    () => {
+      for (const settings of [
+        'reads get "https://a.example/"',
+        'get "https://a.example/" repeatable',
+        'reads repeatable post "https://a.example/"',
+      ])
+        expect(codesOf(agentWithCapability(settings))).toEqual(['no-effect']);
+      expect(codesOf(agentWithCapability('reads repeatable get "https://a.example/"'))).toEqual([
+        'no-effect',
+        'no-effect',
+      ]);
+    },
 };

@@ -8,6 +8,8 @@ const inInput = (fields: string) =>
 const get = (settings: string) => agentWithCapability(`get "https://a.example/" { ${settings} }`);
 const inServer = (settings: string) => agentWith(`tools g mcp env.U { ${settings} }`);
 
+const inTest = (parts: string) => agentWith(`tools time test "t" { ${parts} }`);
+
 /** The variables of a deployment of a source: each variable that it names but `UNSET`, and one more. */
 export function deployedNames(source: string): string[] {
   const names = [...source.matchAll(/\benv\.(\w+)/g)].map(([, name = '']) => name);
@@ -35,7 +37,7 @@ export const CAUSES: Record<string, string[]> = {
     inGroup(
       many(201, (index) => `capability c${index} "d" { get "https://a.b/{{ env.E${index} }}" }`),
     ),
-    inModel('timeout 5h'),
+    inModel('timeout 5w'),
     inServer(`header "A" "{{ env.SET }}{{ env.UNSET }}"`),
     agentWithPrompt(`"${SECRET}"`),
   ],
@@ -75,6 +77,7 @@ export const CAUSES: Record<string, string[]> = {
     agentWith('channel sms'),
     agentWith('channel web channel web'),
     agentWith('channel telegram'),
+    agentWith('channel telegram { token env.T approvers "ada" }'),
     agentWith('channel web { welcome "" }'),
     agentWith(`channel web { welcome "${'w'.repeat(2_001)}" }`),
     agentWith(`channel web { suggestions ${many(9, (index) => `"s${index}"`, ', ')} }`),
@@ -93,6 +96,19 @@ export const CAUSES: Record<string, string[]> = {
     inGroup(many(2, () => 'capability c "d" { get "https://a.example/" }')),
     inGroup('capability c "" { get "https://a.example/" }'),
     agentWithCapability('input { a string } get "https://a.example/"'),
+    agentWithCapability('reads get "https://a.example/"'),
+  ],
+  approval: [
+    agentWithCapability('approval { expires 8d } post "https://a.example/"'),
+    agentWithCapability('approval approval post "https://a.example/"'),
+    agentWithCapability('approval "" post "https://a.example/"'),
+    agentWithCapability(`approval "${'s'.repeat(501)}" post "https://a.example/"`),
+    inServer('approval a, a'),
+    inServer('approval a, all'),
+    inServer('approval "A merge goes live."'),
+    inServer('only a approval b'),
+    inServer('approval { expires 2h }'),
+    inServer(`approval ${many(129, (index) => `t${index}`, ', ')}`),
   ],
   input: [
     inInput('b date'),
@@ -118,9 +134,30 @@ export const CAUSES: Record<string, string[]> = {
     inServer('only c-d'),
     inServer('only a, a'),
     inServer('only ""'),
+    inServer('reads all'),
+    inServer('only a reads b'),
+    inServer('reads a repeatable a'),
     inServer(`only ${many(129, (index) => `t${index}`, ', ')}`),
     agentWith('tools g mcp "http://a.example/mcp"'),
     inServer(`header "A" "${SECRET}"`),
+  ],
+  test: [
+    inTest('expect no call user "a"'),
+    inTest('user "a" context "{}"'),
+    inTest('expect no call').replace('expect no call', ''),
+    inTest('user "a" expect output "{}"'),
+    inTest('user "a" expect call time.now "{"'),
+    inTest('user "a" expect call time.then'),
+    inTest('memory { city "Oslo" } user "a"'),
+    inTest('user "a" expect reply contain "b"'),
+    inTest('user "a" greet "b"'),
+    inTest('context "{}" context "{}" user "a"'),
+    inTest('user "a" expect reply is ""'),
+    inTest('user "a" expect tokens below 0'),
+    inTest(many(21, () => 'user "a"')),
+    inTest('user "a" } test "t" { user "a"'),
+    inTest('user "a"').replace('"t"', `"${'t'.repeat(201)}"`),
+    inTest(`user "${SECRET}"`),
   ],
   Templates: [
     agentWithPrompt('"{{ }}"'),

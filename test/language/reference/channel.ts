@@ -30,6 +30,42 @@ export const CHANNEL: Sentences = {
     expect(codesOf(agentWith('  channel telegram { token "x" }'))).toEqual(['syntax']);
     expect(codesOf(agentWith('  channel telegram { token env.T }'))).toEqual([]);
   },
+  '`approvers` of `channel telegram` names the chats whose members decide about [approvals](#approval): `env.NAME` or a string.':
+    () => {
+      const telegram = (approvers: string) =>
+        agentWith(`  channel telegram { token env.T approvers ${approvers} }`);
+      const { definition, envNames } = readDefinition(telegram('env.CHATS'));
+      expect(definition?.channels).toMatchObject([{ approvers: { env: 'CHATS' } }]);
+      expect(envNames).toEqual(['CHATS', 'T']);
+      const unset = readDefinition(telegram('env.CHATS'), { envNames: ['T'] });
+      expect(unset.diagnostics).toMatchObject([{ code: 'env-unset', severity: 'WARNING' }]);
+      expect(define(telegram('"4711"')).channels).toMatchObject([{ approvers: [4711] }]);
+      expect(codesOf(telegram('4711'))).toEqual(['syntax']);
+      expect(codesOf(agentWith('  channel web { approvers env.CHATS }'))).toEqual([
+        'unknown-setting',
+      ]);
+    },
+  '`approvers` has 1 to 32 chat ids, whole numbers separated by commas; the id of a group is negative.':
+    () => {
+      const telegram = (approvers: string) =>
+        agentWith(`  channel telegram { token env.T approvers "${approvers}" }`);
+      const { channels } = define(telegram(' 4711, -1001234567890,4711 '));
+      expect(channels).toMatchObject([{ approvers: [4711, -1_001_234_567_890] }]);
+      expect(codesOf(telegram(many(32, (index) => `${index + 1}`, ',')))).toEqual([]);
+      for (const wrong of [
+        '',
+        '0',
+        '01',
+        '4711,',
+        '@ada',
+        '1.5',
+        '1e3',
+        '4711 4712',
+        '9007199254740993',
+        many(33, (index) => `${index + 1}`, ','),
+      ])
+        expect(codesOf(telegram(wrong))).toEqual(['invalid-chat']);
+    },
   'A welcome has at most 2000 characters, and a suggestion at most 200.': () => {
     for (const channel of ['web', 'telegram']) {
       const token = channel === 'telegram' ? 'token env.T ' : '';

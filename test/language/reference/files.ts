@@ -44,7 +44,7 @@ export const FILES: Sentences = {
       tools: [{ name: 'time' }],
     });
   },
-  'A setting occurs at most once in its block, except `channel`, `tools`, `capability`, `header` and `parameter`.':
+  'A setting occurs at most once in its block, except `channel`, `tools`, `capability`, `header`, `parameter`, `test`, the `approval` of a server, and the `user`, `tool` and `expect` of a test.':
     () => {
       expect(codesOf(agentWith('  history none\n  history none'))).toEqual(['duplicate-setting']);
       const get =
@@ -55,6 +55,8 @@ export const FILES: Sentences = {
       const source = agentWith(`${channels}${group('x')}\n${group('y')}`);
       expect(codesOf(source)).toEqual(['duplicate-setting', 'duplicate-setting']);
       expect(codesOf(source.replaceAll('timeout 1s timeout 1s', ''))).toEqual([]);
+      const server = 'tools g mcp env.U { approval a approval b reads c reads d }';
+      expect(codesOf(agentWith(server))).toEqual(['duplicate-setting']);
     },
   'The keywords of the language are not reserved.': () => {
     const words = ['agentlang', 'agent', 'prompt', 'tools', 'mcp', 'env', 'none', 'get', 'string'];

@@ -1,15 +1,23 @@
 import { expect } from 'vitest';
 import { formatSource } from '../../../src/language/format.ts';
-import { agentWith, agentWithPrompt, define } from '../helpers.ts';
+import { agentWith, agentWithCapability, agentWithPrompt, define } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const LAYOUT: Sentences = {
-  'The formatter writes two spaces for each block, one setting a line, and the values of a block without blocks in columns.':
+  'The formatter writes two spaces for each block, one setting a line, and values in columns, except directly in an agent, a group of capabilities and a capability.':
     () => {
       expect(
         formatSource('agentlang 5 agent "A" { prompt "p" model "m" { timeout 1s max_tokens 5 } }'),
       ).toBe(
         'agentlang 5\n\nagent "A" {\n  prompt "p"\n  model "m" {\n    timeout    1s\n    max_tokens 5\n  }\n}\n',
+      );
+      const settings = 'approval "s" { expires 2h }\n      reads\n      post "https://a.b/"';
+      expect(formatSource(agentWithCapability(settings))).toContain(
+        '      approval "s" {\n        expires 2h\n      }\n      reads\n      post "https://a.b/"\n',
+      );
+      const server = 'tools g mcp env.U { only a, b approval a "s" { expires 2h } reads b }';
+      expect(formatSource(agentWith(server))).toContain(
+        '    only     a, b\n    approval a "s" {\n      expires 2h\n    }\n    reads b\n',
       );
     },
   'The formatter keeps comments in their places, and one of several empty lines.': () => {

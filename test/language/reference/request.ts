@@ -86,6 +86,9 @@ export const REQUEST: Sentences = {
       expect(check('http://127.0.0.1:8080/x', '127.0.0.1:80')).toEqual(['plain-http']);
       expect(check('http://127.0.0.1:8080/x')).toEqual(['plain-http']);
       expect(check('http://10.0.0.1:8080/x', '10.0.0.1:8080')).toEqual(['plain-http']);
+      const unknown = (url: string) => codesOf(agentWithCapability(`get "${url}"`));
+      expect(unknown('http://127.0.0.1:8080/x')).toEqual([]);
+      expect(unknown('http://10.0.0.1:8080/x')).toEqual(['plain-http']);
       expect(check('http://127.0.0.1.example:80/x', '127.0.0.1.example:80')).toEqual([
         'plain-http',
       ]);

@@ -2,6 +2,7 @@ import { createHttpTools } from '../../../src/agent/tools/http.ts';
 import { createEgress } from '../../../src/egress/egress.ts';
 import { createRedactor } from '../../../src/redaction/redact.ts';
 import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
+import { callTool } from '../../helpers/tools.ts';
 import { agentWith, define } from '../helpers.ts';
 
 /** Begins a response that never ends. */
@@ -32,7 +33,7 @@ export async function callCapability(
     const redactor = createRedactor({});
     const [tool] = createHttpTools(group, { egress, variables: {}, redactor });
     if (!tool) throw new Error('The source has no capability.');
-    return await tool.call(input, { signal, values: {} }).catch((error: Error) => {
+    return await callTool(tool, input, { signal, values: {} }).catch((error: Error) => {
       signal.throwIfAborted();
       return error.message;
     });

@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, agentWithPrompt, codesOf, define, inModel, many } from '../helpers.ts';
+import {
+  agentWith,
+  agentWithPrompt,
+  capabilityOf,
+  codesOf,
+  define,
+  inModel,
+  many,
+} from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const VALUES: Sentences = {
@@ -46,14 +54,21 @@ export const VALUES: Sentences = {
       for (const number of ['.5', '1.', '-1', '+1', '1e1', '1_0', '0x1', '1a'])
         expect(codesOf(inModel(`temperature ${number}`))).toEqual(['syntax']);
     },
-  'A duration is a number directly followed by `ms`, `s` or `m`.': () => {
+  'A duration is a number directly followed by `ms`, `s`, `m`, `h` or `d`.': () => {
     for (const [text, milliseconds] of [
       ['250ms', 250],
       ['5s', 5_000],
       ['1.5m', 90_000],
     ] as const)
       expect(define(inModel(`timeout ${text}`)).model.timeout).toBe(milliseconds);
-    for (const text of ['5', '5 s', '5h', '5sec', '"5s"'])
+    for (const [text, seconds] of [
+      ['1.5h', 5_400],
+      ['2d', 172_800],
+    ] as const)
+      expect(
+        capabilityOf(`approval { expires ${text} } get "https://a.example/"`).approval,
+      ).toMatchObject({ expiresSeconds: seconds });
+    for (const text of ['5', '5 s', '5w', '5sec', '"5s"'])
       expect(codesOf(inModel(`timeout ${text}`))).toEqual(['syntax']);
   },
   'A name is made of letters, digits and `_`, and does not begin with a digit.': () => {

@@ -1,5 +1,5 @@
 import { makeApiKey } from '../../../src/accounts/key-format.ts';
-import { type BadRequest, OPERATIONS } from './row.ts';
+import { type BadRequest, json, OPERATIONS, WITHOUT_BOT } from './row.ts';
 
 type Access = Omit<BadRequest, 'operation' | 'what'>;
 
@@ -9,6 +9,10 @@ const REFUSALS: Record<string, Access> = {
   'an unknown key': { key: 'unknown', code: 'invalid_api_key' },
   'an expired key': { key: 'expired', code: 'invalid_api_key' },
   'a revoked key': { key: 'revoked', code: 'invalid_api_key' },
+};
+
+/** Refusals on every route of a bot. */
+const OF_BOT: Record<string, Access> = {
   'an unknown bot': { bot: 'none', code: 'bot_not_found' },
   "another account's bot": { bot: '{foreign}', code: 'bot_access_denied' },
   'a key for another bot': { key: 'restricted', code: 'bot_access_denied' },
@@ -24,12 +28,51 @@ const WEAK: Record<string, string> = {
   readRun: 'talker',
   followRun: 'deployer',
   cancelRun: 'deployer',
+  listApprovals: 'reader',
+  readApproval: 'reader',
+  decideApproval: 'reader',
+  startEvaluation: 'talker',
+  listEvaluations: 'talker',
+  readEvaluation: 'talker',
   deploy: 'talker',
   rollback: 'talker',
+  listModels: 'reader',
+  retrieveModel: 'reader',
+  createChatCompletion: 'reader',
+  createResponse: 'reader',
+  getResponse: 'deployer',
+  deleteResponse: 'reader',
+  cancelResponse: 'deployer',
 };
 
+/** The bots of models, in the body. */
+const models = ['createChatCompletion', 'createResponse'].flatMap((operation): BadRequest[] => {
+  const body = (model: string) => OPERATIONS[operation]?.replace('{bot}', model);
+  return [
+    { what: 'an unknown model', body: body('none'), code: 'model_not_found' },
+    { what: "another account's bot", body: body('{foreign}'), code: 'bot_access_denied' },
+    { what: 'a bot without a deployment', body: body('{undeployed}'), code: 'model_not_found' },
+    { what: 'staging without one', body: body('{bot}:staging'), code: 'model_not_found' },
+    {
+      what: 'a key for another bot',
+      key: 'restricted',
+      body: body('{bot}'),
+      code: 'bot_access_denied',
+    },
+    { what: 'a model that is SQL', body: body("' OR 1=1--"), code: 'model_not_found' },
+    { what: 'a model that is a property', body: body('__proto__'), code: 'model_not_found' },
+    {
+      what: 'a model of U+0000',
+      body: json({ ...JSON.parse(body('x') ?? ''), model: '\0' }),
+      code: 'model_not_found',
+    },
+  ].map((row) => ({ operation, ...row }));
+});
+
 const everywhere = Object.keys(OPERATIONS).flatMap((operation) =>
-  Object.entries(REFUSALS).map(([what, refusal]) => ({ operation, what, ...refusal })),
+  Object.entries({ ...REFUSALS, ...(!WITHOUT_BOT.includes(operation) && OF_BOT) }).map(
+    ([what, refusal]) => ({ operation, what, ...refusal }),
+  ),
 );
 
 const weak = Object.entries(WEAK).map(([operation, key]) => ({
@@ -140,6 +183,12 @@ const methods: BadRequest[] = [
   ['readRun', ['POST', 'PUT', 'DELETE']],
   ['followRun', ['POST']],
   ['listDeployments', ['POST', 'DELETE']],
+  ['listModels', ['POST', 'DELETE']],
+  ['retrieveModel', ['POST', 'DELETE']],
+  ['createChatCompletion', ['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD']],
+  ['createResponse', ['GET', 'PUT', 'HEAD']],
+  ['getResponse', ['POST', 'PUT']],
+  ['cancelResponse', ['GET', 'DELETE', 'HEAD']],
 ].flatMap(([operation, names]) =>
   [names ?? []].flat().map((method) => ({
     operation: String(operation),
@@ -152,6 +201,7 @@ const methods: BadRequest[] = [
 export const access: BadRequest[] = [
   ...everywhere,
   ...weak,
+  ...models,
   ...order,
   ...keys,
   ...bots,

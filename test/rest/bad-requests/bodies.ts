@@ -94,6 +94,7 @@ const FIELDS: Record<string, Record<string, unknown[]>> = {
     background: ['true', 1, null],
     environment: ['prod', null],
     metadata: ['x', 1, null, [], { a: '\0' }, nested(33)],
+    history: ['x', 1, null, {}, FAKE_LENGTH],
   },
   deploy: {
     agentlang: [undefined, null, 1, [], '\0', '\ud800'],
@@ -102,6 +103,28 @@ const FIELDS: Record<string, Record<string, unknown[]>> = {
     env_vars: ['x', 1, null, []],
   },
   rollback: { message: [1, null, [], FAKE_LENGTH, '\0', 'x'.repeat(1_001)] },
+  createChatCompletion: {
+    model: [undefined, null, 1, true, [], {}, FAKE_LENGTH],
+    messages: [undefined, null, 'Hi', 1, {}, [], FAKE_LENGTH],
+    stream: ['true', 1, {}, []],
+    stream_options: ['x', 1, []],
+    context: ['x', 1, [], { a: ['\0'] }, { a: { b: '\udfff' } }, nested(40)],
+    metadata: ['x', 1, [], { a: '\0' }, nested(33)],
+    response_format: ['x', 1, []],
+  },
+  createResponse: {
+    model: [undefined, null, 1, true, [], {}, FAKE_LENGTH],
+    input: [undefined, null, 1, {}, [], FAKE_LENGTH, '\0', '\ud800'],
+    instructions: [1, {}, '\0', FAKE_LENGTH],
+    stream: ['true', 1, {}],
+    background: ['true', 1],
+    store: ['false', 0],
+    previous_response_id: [1, {}, '\0', FAKE_LENGTH],
+    conversation: [1, '', 'a b', '\0', []],
+    text: ['x', 1, []],
+    context: ['x', 1, [], { a: ['\0'] }, nested(40)],
+    metadata: ['x', 1, [], { a: '\0' }, nested(33)],
+  },
 };
 
 const GOOD: Record<string, object> = {
@@ -110,6 +133,8 @@ const GOOD: Record<string, object> = {
   execute: { prompt: 'Hi' },
   deploy: { agentlang: 'agentlang 5' },
   rollback: {},
+  createChatCompletion: { model: '{bot}', messages: [{ role: 'user', content: 'Hi' }] },
+  createResponse: { model: '{bot}', input: 'Hi' },
 };
 
 const fields = Object.entries(FIELDS).flatMap(([operation, names]) =>

@@ -3,17 +3,17 @@ import { type BadRequest, OPERATIONS } from './row.ts';
 /** Invalid values of headers, on the routes that read them. */
 const HEADERS: Record<string, { operations: string[]; values: string[] }> = {
   'x-session-id': {
-    operations: ['chat', 'streamChat', 'streamChatByQuery'],
+    operations: ['chat', 'streamChat', 'streamChatByQuery', 'createChatCompletion'],
     values: ['', 'a b', 'x'.repeat(257), 'a\tb', '\u00a0'],
   },
   'x-environment': {
-    operations: ['chat', 'streamChat', 'execute'],
+    operations: ['chat', 'streamChat', 'execute', 'createResponse'],
     values: ['', 'test', 'STAGING', 'staging, production', 'toString'],
   },
   'x-on-busy': { operations: ['chat', 'streamChatByQuery'], values: ['', 'Reject', 'wait'] },
   'x-on-disconnect': { operations: ['chat', 'execute'], values: ['', 'go on', 'CANCEL'] },
   'idempotency-key': {
-    operations: ['chat', 'execute', 'deploy', 'rollback'],
+    operations: ['chat', 'execute', 'deploy', 'rollback', 'createChatCompletion', 'createResponse'],
     values: ['', 'a b', 'x'.repeat(256), '\u00e4'],
   },
   'last-event-id': { operations: ['followRun'], values: ['x', '-1', '1.5', '1e3', '+1'] },
@@ -36,6 +36,7 @@ const QUERIES: Record<string, Record<string, string[]>> = {
     cursor: ['cursor=', 'cursor=nonsense', 'cursor=%00', 'cursor=a&cursor=b'],
     status: ['status=done', 'status=', 'status=COMPLETED', 'status=__proto__'],
     channel: ['channel=mail'],
+    entrance: ['entrance=fax', 'entrance=', 'entrance=OPENAI', 'entrance=rest&entrance=mcp'],
     kind: ['kind=all'],
     environment: ['environment=test'],
     user: ['user=', 'user=a%20b', 'user=%00'],
@@ -43,6 +44,21 @@ const QUERIES: Record<string, Record<string, string[]>> = {
     from: ['from=yesterday', 'from=2026-03-01T00:00:00', 'from=1'],
     to: ['to=2026-13-01', 'to=', 'to=2026-03-01T25:00:00Z'],
     '': ['colour=blue', '__proto__=a', 'limit[]=1'],
+  },
+  getResponse: {
+    stream: ['stream=yes', 'stream=', 'stream=true&stream=true'],
+    starting_after: ['starting_after=x', 'starting_after=-1', 'starting_after=1.5'],
+  },
+  listApprovals: {
+    limit: ['limit=0', 'limit=101', 'limit=many'],
+    cursor: ['cursor=nonsense', 'cursor='],
+    status: ['status=done', 'status=WAITING'],
+    '': ['user=a', 'colour=blue'],
+  },
+  listEvaluations: {
+    limit: ['limit=0', 'limit=101', 'limit=many'],
+    cursor: ['cursor=nonsense', 'cursor='],
+    '': ['status=running', 'colour=blue'],
   },
   listDeployments: {
     limit: ['limit=0', 'limit=101', 'limit=many', 'limit=1&limit=2'],
@@ -85,13 +101,21 @@ const NAMING = {
   readRun: 'run_not_found',
   followRun: 'run_not_found',
   cancelRun: 'run_not_found',
+  readApproval: 'approval_not_found',
+  decideApproval: 'approval_not_found',
+  readEvaluation: 'evaluation_not_found',
   rollback: 'deployment_not_found',
+  retrieveModel: 'model_not_found',
+  getResponse: 'run_not_found',
+  deleteResponse: 'run_not_found',
+  cancelResponse: 'run_not_found',
 };
 
 const absent: BadRequest[] = Object.entries(NAMING).flatMap(([operation, code]) =>
   ['x', 'run_none', '..%2F..', '__proto__', 'x'.repeat(2_000)].map((id) => ({
     operation,
     id,
+    body: OPERATIONS[operation],
     what: `of ${id.slice(0, 20)}`,
     code,
   })),
@@ -101,6 +125,7 @@ const absent: BadRequest[] = Object.entries(NAMING).flatMap(([operation, code]) 
 const unstorable: BadRequest[] = Object.keys(NAMING).map((operation) => ({
   operation,
   id: '%00',
+  body: OPERATIONS[operation],
   what: 'of U+0000',
   code: 'invalid_request',
 }));

@@ -1,4 +1,4 @@
-/** A request that is refused. Names in braces stand for ids of the test. */
+/** A request that is refused. Names in braces, also in a body, stand for ids of the test. */
 export type BadRequest = {
   what: string;
   /** The operation's name in the table of routes. Without it, `path` is the request's path. */
@@ -31,12 +31,34 @@ export const OPERATIONS: Record<string, string | undefined> = {
   readRun: undefined,
   followRun: undefined,
   cancelRun: '',
+  listApprovals: undefined,
+  readApproval: undefined,
+  decideApproval: '{"decision": "deny"}',
+  startEvaluation: '{"deployment_id": "dep_none"}',
+  listEvaluations: undefined,
+  readEvaluation: undefined,
   deploy: '{"agentlang": "agentlang 5"}',
   listDeployments: undefined,
   rollback: '{}',
+  listModels: undefined,
+  retrieveModel: undefined,
+  createChatCompletion: '{"model": "{bot}", "messages": [{"role": "user", "content": "Hi"}]}',
+  createResponse: '{"model": "{bot}", "input": "Hi"}',
+  getResponse: undefined,
+  deleteResponse: undefined,
+  cancelResponse: '',
 };
 
+/** The operations whose paths do not contain a bot. */
+export const WITHOUT_BOT = [
+  ...['listModels', 'retrieveModel', 'createChatCompletion', 'createResponse'],
+  ...['getResponse', 'deleteResponse', 'cancelResponse'],
+];
+
 /** Operations with a body. */
-export const WITH_BODY = ['chat', 'streamChat', 'execute', 'deploy', 'rollback'];
+export const WITH_BODY = [
+  ...['chat', 'streamChat', 'execute', 'decideApproval', 'startEvaluation', 'deploy', 'rollback'],
+  ...['createChatCompletion', 'createResponse'],
+];
 
 export const json = (value: unknown): string => JSON.stringify(value);

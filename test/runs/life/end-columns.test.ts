@@ -25,6 +25,7 @@ const MEMBERS: Record<keyof EndEntry, true> = {
   events: true,
   eventTimes: true,
   prompt: true,
+  toolCalls: true,
   hasProgress: true,
   sessionKey: true,
   leaseId: true,

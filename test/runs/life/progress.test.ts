@@ -239,6 +239,30 @@ test('a piece whose outcome was unknown is stored again with more events, and ea
   await app.prisma.run.delete({ where: { id } });
 });
 
+test('a slow reader gets every event, also those that another reader has read meanwhile', async () => {
+  const ownerId = await livingOwner();
+  const all = (id: string) => spoken(id, ['One ', 'two ', 'three']);
+  const id = await createLost((runId) => piecesOf(all(runId).slice(0, 2), []), { ownerId });
+  const replay = createReplay({
+    ...SILENT,
+    prisma: app.prisma,
+    activeRuns: { find: () => undefined },
+  });
+  const { signal } = new AbortController();
+  const read = () => replay.read(id, 0, signal)[Symbol.asyncIterator]();
+  const seq = async (reader: AsyncIterator<RunEvent>) => (await reader.next()).value?.seq;
+  const slow = read();
+  expect(await seq(slow)).toBe(1);
+  const [piece] = piecesOf(all(id).slice(2), []);
+  if (!piece) throw new Error('There is no piece.');
+  await app.prisma.runProgress.create({ data: { ...piece, runId: id, attempt: 1 } });
+  const fast = read();
+  for (const number of [1, 2, 3, 4]) expect(await seq(fast)).toBe(number);
+  for (const number of [2, 3, 4]) expect(await seq(slow)).toBe(number);
+  for (const reader of [slow, fast]) await reader.return?.();
+  await app.prisma.run.delete({ where: { id } });
+});
+
 test('progress that cannot be read is deleted, with a line in the log', async () => {
   const { log, lines } = collectLog();
   const id = await createLost(

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startRetention } from '../../../src/runs/life/retention.ts';
 import { firstIdAt, makeId } from '../../../src/text/ids.ts';
 import { testDatabase } from '../../helpers/database.ts';
+import { makeEvaluation } from '../../helpers/evaluations.ts';
 
 const { prisma } = await testDatabase();
 const log = { warn: () => {}, error: () => expect.unreachable() };
@@ -62,6 +63,37 @@ async function sweep(days: number | undefined, done: () => Promise<unknown>) {
 }
 
 describe('the retention sweep', () => {
+  test('deletes the texts of old tool calls, but not of a call that waits', async () => {
+    const bot = await newBot();
+    const runId = await bot.run(0);
+    const call = async (ageMs: number, status: 'COMPLETED' | 'WAITING') => {
+      const id = `${firstIdAt('tcl', Date.now() - ageMs).slice(0, -8)}${randomUUID().replaceAll('-', '').slice(0, 8)}`;
+      const texts = { arguments: '{}', result: 'Done.', request: { method: 'GET', url: '/' } };
+      const facts = { position: 0, callId: 'call', name: 'a.b', digest: id, startedAt: new Date() };
+      await prisma.toolCall.create({ data: { id, runId, status, ...facts, ...texts } });
+      if (status === 'WAITING') await waits(id, runId);
+      return id;
+    };
+    const waits = (id: string, run: string) =>
+      prisma.approval.create({
+        data: {
+          ...{ id, runId: run, botId: bot.botId, deploymentId: 'dep', name: 'a.b', digest: id },
+          ...{ environment: 'PRODUCTION', channel: 'API', background: false, values: {} },
+          expiresAt: new Date('2100-01-01'),
+        },
+      });
+    const old = await call(31 * DAY_MS, 'COMPLETED');
+    const kept = [await call(29 * DAY_MS, 'COMPLETED'), await call(31 * DAY_MS, 'WAITING')];
+    const withTexts = async () => {
+      const where = { runId, arguments: { not: null } };
+      return ids(await prisma.toolCall.findMany({ where, select: { id: true } }));
+    };
+    await sweep(undefined, async () => !(await withTexts()).includes(old));
+    expect(await withTexts()).toEqual(kept.sort());
+    const { result, request } = await prisma.toolCall.findUniqueOrThrow({ where: { id: old } });
+    expect([result, request]).toEqual([null, null]);
+  });
+
   test('deletes old runs with their messages, but no newer, active or queued run', async () => {
     const bot = await newBot();
     const old = await bot.run(31);
@@ -147,6 +179,21 @@ describe('the retention sweep', () => {
       ids(await prisma.auditEntry.findMany({ where: { accountId }, select: { id: true } }));
     await sweep(undefined, async () => !(await left()).includes(old.id));
     expect(await left()).toEqual([kept.id]);
+  });
+
+  test('deletes evaluations with their cases 90 days after their end', async () => {
+    const bot = await newBot();
+    const evaluation = async (age: number) => {
+      const id = await makeEvaluation({ prisma }, bot.botId);
+      await prisma.evaluation.update({ where: { id }, data: { finishedAt: daysAgo(age) } });
+      return id;
+    };
+    const [old, kept] = [await evaluation(91), await evaluation(89)];
+    const left = async () =>
+      ids(await prisma.evaluation.findMany({ where: { botId: bot.botId }, select: { id: true } }));
+    await sweep(undefined, async () => !(await left()).includes(old));
+    expect(await left()).toEqual([kept]);
+    expect(await prisma.evaluationCase.count({ where: { evaluationId: old } })).toBe(0);
   });
 
   test('deletes empty sessions that were last seen before the limit', async () => {

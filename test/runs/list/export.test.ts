@@ -102,7 +102,7 @@ describe('an export of runs', () => {
     ];
     for (const [index, cell] of cells.entries()) expect(lines[index]).toContain(`,${cell},`);
     expect(lines[7]).toMatch(
-      /^run_\w+,2023-\S+Z,,20\S+Z,completed,chat,production,api,,,,plain,,,,5,0,0,,$/,
+      /^run_\w+,2023-\S+Z,,20\S+Z,completed,chat,production,api,,,,plain,,,,5,0,0,,,$/,
     );
   });
 

@@ -8,13 +8,15 @@ import { testDatabase } from '../../helpers/database.ts';
 const { prisma } = await testDatabase();
 
 const botId = makeId('bot');
+/** Rows have the size of a short chat: the planner compares the sizes of the table and of its indexes. */
+const CONTEXT = JSON.stringify({ text: 'x'.repeat(1_500) });
 beforeAll(async () => {
   const accountId = makeId('acc');
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
   await prisma.$executeRaw`
-    INSERT INTO runs (id, bot_id, environment, kind, channel, input, owner_id, status, attempt, latency_ms, prompt_tokens)
-    SELECT ${makeId('run')} || number, ${botId}, 'PRODUCTION', 'CHAT', 'API', 'Hi', ${makeId('own')}, 'COMPLETED', 1,
+    INSERT INTO runs (id, bot_id, environment, kind, channel, input, context, owner_id, status, attempt, latency_ms, prompt_tokens)
+    SELECT ${makeId('run')} || number, ${botId}, 'PRODUCTION', 'CHAT', 'API', 'Hi', ${CONTEXT}::jsonb, ${makeId('own')}, 'COMPLETED', 1,
       number, number FROM generate_series(1, 20000) AS number`;
   await prisma.$executeRaw`ANALYZE runs`;
 });
@@ -22,6 +24,7 @@ beforeAll(async () => {
 type Plan = {
   'Node Type': string;
   'Index Name'?: string;
+  'Index Cond'?: string;
   'Relation Name'?: string;
   Plans?: Plan[];
 };
@@ -61,3 +64,12 @@ test.each([
     ]);
   },
 );
+
+test('an entrance is compared in the entries of the index, without reading the rows', async () => {
+  expect(await scansOf({ entrance: ['MCP'] })).toMatchObject([
+    {
+      'Index Name': 'runs_enums_idx',
+      'Index Cond': expect.stringContaining('entrance = branch.entrance'),
+    },
+  ]);
+});

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Channel, Environment, RunKind, RunStatus } from '../../../src/generated/prisma/client.ts';
+import {
+  Channel,
+  Entrance,
+  Environment,
+  RunKind,
+  RunStatus,
+} from '../../../src/generated/prisma/client.ts';
 import type { RunFilter } from '../../../src/runs/list/filter.ts';
 import { makeId } from '../../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
@@ -106,6 +112,7 @@ const shuffled = async () => {
     kind: fc.constantFrom(...Object.values(RunKind)),
     status: fc.constantFrom(...Object.values(RunStatus)),
     channel: fc.constantFrom(...Object.values(Channel)),
+    entrance: fc.constantFrom(null, 'REST', 'GRAPHQL', 'OPENAI', 'MCP'),
     sessionId: fc.constantFrom(null, 'ada', 'bo'),
     createdAt: fc.constantFrom(...MOMENTS),
     model: fc.constantFrom(null, 'gpt', 'own'),
@@ -144,6 +151,8 @@ const passes =
     (user == null || run.sessionId === user) &&
     (status == null || status.includes(run.status)) &&
     (channel == null || channel.includes(run.channel)) &&
+    (rest.entrance == null ||
+      rest.entrance.some((one) => one === (run.channel === 'API' ? run.entrance : run.channel))) &&
     (kind == null ? run.kind !== 'DRAFT' : run.kind === kind) &&
     (environment == null || run.environment === environment) &&
     (deploymentId == null || run.deploymentId === deploymentId) &&
@@ -313,6 +322,7 @@ describe('the runs of a bot', () => {
         user: some(['ada', 'bo', 'nobody']),
         status: few(Object.values(RunStatus)),
         channel: few(Object.values(Channel)),
+        entrance: few(Object.values(Entrance)),
         kind: some(Object.values(RunKind)),
         environment: some(Object.values(Environment)),
         deploymentId: some([...deploymentIds, 'dep_none']),

@@ -15,7 +15,11 @@ test('the statements of a search may take 2 seconds together', async () => {
   for (now of [5_500, 6_999]) {
     await expect(reader.$queryRaw(ONE)).rejects.toThrow('no database');
   }
+  now = 6_000;
+  await expect(reader.within(300).$queryRaw(ONE)).rejects.toThrow('no database');
+  now = 6_999;
+  await expect(reader.within(300).$queryRaw(ONE)).rejects.toThrow('no database');
   now = 7_000;
   await expect(reader.$queryRaw(ONE)).rejects.toMatchObject({ code: 'search_too_broad' });
-  expect(limits).toEqual([1_500, 1]);
+  expect(limits).toEqual([1_500, 1, 300, 1]);
 });

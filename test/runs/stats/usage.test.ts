@@ -1,7 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../../src/accounts/key-format.ts';
+import { createCountRuns } from '../../../src/runs/stats/count-runs.ts';
 import { makeId } from '../../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
+import { makeEvaluation } from '../../helpers/evaluations.ts';
 import { recordStatements } from '../../helpers/statements.ts';
 
 const USAGE = `{ viewer { usage {
@@ -66,6 +68,32 @@ describe('the usage of an account', () => {
     expect(reads(/GROUPING SETS/)).toBe(1);
   });
 
+  test('has the tokens of evaluations, which are no requests', async () => {
+    const bot = await tenant.bot();
+    const keyId = await idOf(tenant.apiKey);
+    const evaluation = async (createdAt: number, more: object) => {
+      const id = await makeEvaluation(app, bot);
+      await app.prisma.evaluation.update({
+        where: { id },
+        data: { createdAt: new Date(createdAt), promptTokens: 40, completionTokens: 2, ...more },
+      });
+    };
+    await evaluation(NOW, { keyId });
+    await evaluation(MONTH, {});
+    await evaluation(MONTH - 1, { keyId });
+    expect(await usageOf()).toMatchObject({
+      tokensThisMonth: 84,
+      byBot: [{ bot: { id: bot }, requests: 0, tokens: 84 }],
+      byKey: [{ apiKey: { id: keyId }, requests: 0, tokens: 42 }],
+    });
+    await addRun(bot, keyId, 30);
+    expect(await usageOf()).toMatchObject({
+      tokensThisMonth: 114,
+      byBot: [{ requests: 1, tokens: 114 }],
+      byKey: [{ requests: 1, tokens: 72 }],
+    });
+  });
+
   test('counts requests like the rate limits, including this one', async () => {
     await tenant.graphql('{ a: viewer { account { id } } b: viewer { account { id } } }');
     expect(await usageOf()).toEqual({
@@ -85,16 +113,26 @@ describe('the usage of an account', () => {
     await addRun(two, other, 100);
     await addRun(two, mine, 20);
     await addRun(two, null, 50);
-    const { tokensThisMonth, byBot, byKey } = await usageOf();
-    expect(tokensThisMonth).toBe(200);
-    expect(byBot).toEqual([
-      { bot: { id: two, name: 'Bot' }, requests: 3, tokens: 170 },
-      { bot: { id: one, name: 'Bot' }, requests: 1, tokens: 30 },
-    ]);
-    expect(byKey).toEqual([
-      { apiKey: { id: other }, requests: 1, tokens: 100 },
-      { apiKey: { id: mine }, requests: 2, tokens: 50 },
-    ]);
+    const expected = {
+      tokensThisMonth: 200,
+      byBot: [
+        { bot: { id: two, name: 'Bot' }, requests: 3, tokens: 170 },
+        { bot: { id: one, name: 'Bot' }, requests: 1, tokens: 30 },
+      ],
+      byKey: [
+        { apiKey: { id: other }, requests: 1, tokens: 100 },
+        { apiKey: { id: mine }, requests: 2, tokens: 50 },
+      ],
+    };
+    expect(await usageOf()).toMatchObject(expected);
+    // The same from totals alone, which the app may count at the same time.
+    const { countAll } = createCountRuns({ prisma: app.prisma });
+    const days = async () => {
+      await countAll(new AbortController().signal);
+      return app.prisma.runTotal.count({ where: { botId: one, unit: 'DAY' } });
+    };
+    await expect.poll(days).toBe(2);
+    expect(await usageOf()).toMatchObject(expected);
   });
 
   test('names the key of a chat, a prompt, a queued prompt and a session token’s chat', async () => {

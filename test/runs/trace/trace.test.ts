@@ -192,6 +192,8 @@ describe('the trace of a run', () => {
       'parley.run.id': runId,
       'parley.environment': 'production',
       'parley.channel': 'api',
+      'parley.entrance': 'rest',
+      'parley.client': 'node',
     });
     const tool = spans.find(({ name }) => name === 'execute_tool time.now');
     expect(tool?.attributes).toEqual({
@@ -199,6 +201,7 @@ describe('the trace of a run', () => {
       'gen_ai.tool.name': 'time.now',
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': 'call_1_0',
+      'parley.tool_call.id': expect.stringMatching(/^tcl_/),
     });
     const [, second] = spans.filter(({ name }) => name === 'chat big');
     expect(second?.attributes).toEqual({

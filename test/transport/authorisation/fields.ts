@@ -1,11 +1,15 @@
 import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 
-/** The fields that require a scope, on any path. */
-export const GUARDED: Record<string, KeyScope> = {
+/** The fields that require a scope, or one of several, on any path. */
+export const GUARDED: Record<string, KeyScope | KeyScope[]> = {
   'Account.apiKeys': 'ADMIN',
   'Account.auditLog': 'ADMIN',
   'ApiKey.createdBy': 'ADMIN',
   'ApiKey.createdKeys': 'ADMIN',
+  'Bot.approvals': 'APPROVE',
+  'Bot.approvalsWaiting': 'APPROVE',
+  'Bot.evaluations': 'DEPLOY',
+  'Bot.gate': 'DEPLOY',
   'Bot.runs': 'RUNS',
   'Bot.sessions': 'RUNS',
   'Bot.session': 'RUNS',
@@ -17,11 +21,14 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.inputExcerpt': 'RUNS',
   'Run.response': 'RUNS',
   'Run.responseExcerpt': 'RUNS',
+  'Run.replyText': ['CHAT', 'RUNS'],
   'Run.output': 'RUNS',
   'Run.error': 'RUNS',
+  'Run.failure': ['CHAT', 'RUNS'],
   'Run.feedback': 'RUNS',
   'Run.prompt': 'RUNS',
   'Run.metadata': 'RUNS',
+  'Run.toolCalls': 'RUNS',
   'Run.trace': 'RUNS',
   'RunError.detail': 'RUNS',
   'Server.model': 'OPERATOR',
@@ -30,6 +37,7 @@ export const GUARDED: Record<string, KeyScope> = {
   'Server.allowedOrigins': 'OPERATOR',
   'KeyUsage.requests': 'RUNS',
   'KeyUsage.tokens': 'RUNS',
+  'Session.activeRun': 'RUNS',
   'Session.messages': 'RUNS',
   'Session.memory': 'RUNS',
   'Usage.byBot': 'RUNS',
@@ -51,9 +59,13 @@ export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 const OPEN: Record<string, string> = {
   Account: 'id name plan requestsPerMinute requestsPerDay bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
+  Approval:
+    'id bot name reason arguments editedArguments request inputSchema status note environment channel user session runId ' +
+    'followUpRunId call decidedById createdAt expiresAt decidedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
-  Bot: 'id name createdAt activeDeployment deployments chatPage webUrl webOrigins visitorSessionsPerHour visitorMessagesPerMinute',
+  Bot: 'id name createdAt activeDeployment deployments chatPage tool webUrl webOrigins visitorSessionsPerHour visitorMessagesPerMinute',
   ChatPage: 'name welcome suggestions',
+  BotTool: 'description outputSchema readOnly',
   BotUsage: 'bot requests tokens',
   ChatReply: 'response output sessionId run runId latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
@@ -62,7 +74,11 @@ const OPEN: Record<string, string> = {
   CreateSessionTokenPayload: 'token expiresAt',
   CreateSignInCodePayload: 'code',
   Deployment:
-    'id bot environment status version message envNames sentEnvNames channels channelStates diagnostics active createdAt deployedAt keyId previous rolledBackTo',
+    'id bot environment status version message envNames sentEnvNames channels channelStates diagnostics active waitsForGate evaluationId createdAt deployedAt endedAt keyId previous rolledBackTo',
+  DeployedBot: 'botId environment createdAt owner',
+  Evaluation:
+    'id status verdict note environment sourceHash model repeat cases passed failed diverged skipped promptTokens ' +
+    'completionTokens createdAt startedAt finishedAt results',
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
   Message: 'id role text toolName run createdAt',
@@ -70,11 +86,11 @@ const OPEN: Record<string, string> = {
   ModelTest: 'model usable checks',
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
-    'id cursor bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
-    'promptTokens completionTokens tokensUsed tokensEstimated cachedTokens reasoningTokens finishReason toolsCalled',
+    'id cursor bot environment kind status channel entrance user sessionId model createdAt startedAt finishedAt latencyMs ' +
+    'promptTokens completionTokens tokensUsed tokensEstimated cachedTokens reasoningTokens finishReason toolsCalled trigger causedById',
   RunError: 'code message',
   Server: 'version startedAt',
-  Session: 'id sessionId environment turns createdAt lastSeenAt',
+  Session: 'id sessionId environment turns createdAt lastSeenAt waitsForApproval',
   Usage: 'requestsThisMinute requestsToday',
   Viewer: 'account apiKey rateLimit usage',
 };
@@ -85,6 +101,8 @@ export const PARTS = [
   ...['DeployCheck', 'Dependency', 'RunExportPart', 'Span', 'Trace'],
   ...['ChannelState', 'Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
+  ...['ToolCall', 'ToolRequest', 'EvaluationCase', 'EvaluationForecast'],
+  ...['Gate', 'GateReplay'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
 
@@ -95,11 +113,19 @@ export const OPEN_FIELDS = Object.entries(OPEN).flatMap(([type, fields]) =>
 /** The fields that a session token may read, of its own session only. */
 export const TOKEN_FIELDS = [
   ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun', 'Mutation.addFeedback'],
-  ...['Subscription.chat', 'Subscription.runEvents'],
+  ...['Subscription.chat', 'Subscription.runEvents', 'Subscription.sessionChanged'],
   'Bot.session',
   'Bot.chatPage',
   ...['name', 'welcome', 'suggestions'].map((name) => `ChatPage.${name}`),
-  ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map((name) => `Session.${name}`),
+  ...[
+    'id',
+    'sessionId',
+    'environment',
+    'lastSeenAt',
+    'messages',
+    'activeRun',
+    'waitsForApproval',
+  ].map((name) => `Session.${name}`),
   ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
   ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),
   ...['id', 'environment', 'kind', 'status', 'channel', 'sessionId', 'createdAt', 'startedAt']

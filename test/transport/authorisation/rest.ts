@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
-import { routes } from '../../../src/transport/rest/routes.ts';
-import type { Ids, Row } from './table.ts';
+import { routes } from '../../../src/transport/routes.ts';
+import type { Ids, Sent } from './table.ts';
 
 /** Each route with each of its root fields, from the documents that it prepares. */
 export function rootFieldsOfRoutes(): string[] {
@@ -18,16 +18,22 @@ export function rootFieldsOfRoutes(): string[] {
 /** The request to a route, relative to a server's base URL. */
 export function requestOf(
   id: string,
-  { query = '', body }: NonNullable<Row['rest']>[string],
-  { bot, run, deployment }: Ids,
-) {
+  { query = '', body }: Sent,
+  ids: Ids,
+): { method: string; path: string; body: object | undefined } {
+  const { bot, run, deployment, approval, evaluation } = ids;
   const route = routes.find((candidate) => candidate.id === id);
   if (!route) throw new Error(`There is no route "${id}".`);
   const path = route.path
     .replace(':id', bot)
     .replace(':run_id', run)
-    .replace(':deployment_id', deployment);
-  return { method: route.method, path: `/v1${path}${query}`, body };
+    .replace(':response_id', run)
+    .replace(':model', bot)
+    .replace(':deployment_id', deployment)
+    .replace(':approval_id', approval)
+    .replace(':evaluation_id', evaluation);
+  const url = `/v1${path}${query}`;
+  return { method: route.method, path: url, body: typeof body === 'function' ? body(ids) : body };
 }
 
 function rootFieldsOf(document: string): string[] {

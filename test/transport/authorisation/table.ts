@@ -9,6 +9,10 @@ export type Ids = {
   /** A key that no operation revokes. */
   lastingKey: string;
   deployment: string;
+  /** A denied tool call. */
+  approval: string;
+  /** An evaluation that has ended. */
+  evaluation: string;
   /** Another account, for operations that an operator may not run on its own. */
   otherAccount: string;
 };
@@ -27,14 +31,36 @@ export type Row = {
   restricted: Outcome;
   /** Whether a session token of the bot is allowed. */
   forTokens?: true;
-  /** The routes of the same operation by name, each with its query or body. */
-  rest?: Record<string, { query?: string; body?: object }>;
+  /** The routes of the same operation by name. */
+  rest?: Record<string, Sent>;
+};
+
+/** A request to a route. */
+export type Sent = {
+  query?: string;
+  body?: object | ((ids: Ids) => object);
+  /** The scopes, if they are others. */
+  scopes?: KeyScope[];
+  /** The outcomes for other keys, if the bot is not in the path. */
+  outcomes?: { other: Outcome; restricted: Outcome };
 };
 
 /** For operations with a bot's id. */
 const DENIED = { other: 'BOT_ACCESS_DENIED', restricted: 'BOT_ACCESS_DENIED' };
 const HIDDEN = { other: 'RUN_NOT_FOUND', restricted: 'RUN_NOT_FOUND' };
+const NO_APPROVAL = { other: 'APPROVAL_NOT_FOUND', restricted: 'APPROVAL_NOT_FOUND' };
+const NO_EVALUATION = { other: 'EVALUATION_NOT_FOUND', restricted: 'EVALUATION_NOT_FOUND' };
 const OPEN = { other: 'OK', restricted: 'OK' };
+const NO_MODEL = { other: 'MODEL_NOT_FOUND', restricted: 'MODEL_NOT_FOUND' };
+
+/** A request to a route of OpenAI's API that starts a run. */
+const completion =
+  (more: object = {}) =>
+  ({ bot }: Ids) => ({ model: bot, messages: [{ role: 'user', content: 'Hi' }], ...more });
+const response =
+  (more: object = {}) =>
+  ({ bot }: Ids) => ({ model: bot, input: 'Hi', ...more });
+const SESSION = { metadata: { session_id: 'user-3' } };
 const OPERATOR = { other: 'INSUFFICIENT_SCOPE', restricted: 'INSUFFICIENT_SCOPE' };
 
 /** Every root field of the schema. */
@@ -53,7 +79,64 @@ export const TABLE: Record<string, Row> = {
   'Query.bot': {
     operation: ({ bot }) => `bot(id: "${bot}") { id }`,
     ...DENIED,
-    rest: { listDeployments: {} },
+    rest: {
+      listDeployments: {},
+      listApprovals: { scopes: ['APPROVE'] },
+      listEvaluations: { scopes: ['DEPLOY'] },
+    },
+  },
+  'Query.evaluation': {
+    operation: ({ evaluation }) => `evaluation(id: "${evaluation}") { id }`,
+    scopes: ['DEPLOY'],
+    ...NO_EVALUATION,
+    rest: { readEvaluation: {} },
+  },
+  'Query.evaluationForecast': {
+    operation: ({ bot, deployment }) =>
+      `evaluationForecast(botId: "${bot}", input: { deploymentId: "${deployment}" }) { tests }`,
+    scopes: ['DEPLOY'],
+    ...DENIED,
+  },
+  'Mutation.startEvaluation': {
+    operation: ({ bot, deployment }) =>
+      `startEvaluation(botId: "${bot}", input: { deploymentId: "${deployment}" }) { id }`,
+    scopes: ['DEPLOY'],
+    ...DENIED,
+    rest: { startEvaluation: { body: { agentlang: 'agentlang 5 agent "A" { prompt "p" }' } } },
+  },
+  'Mutation.cancelEvaluation': {
+    operation: ({ evaluation }) => `cancelEvaluation(id: "${evaluation}") { id }`,
+    scopes: ['DEPLOY'],
+    ...NO_EVALUATION,
+  },
+  'Subscription.evaluationChanged': {
+    operation: ({ bot, evaluation }) =>
+      `evaluationChanged(botId: "${bot}", id: "${evaluation}") { id }`,
+    scopes: ['DEPLOY'],
+    ...DENIED,
+  },
+  'Query.approval': {
+    operation: ({ approval }) => `approval(id: "${approval}") { id }`,
+    scopes: ['APPROVE'],
+    ...NO_APPROVAL,
+    rest: { readApproval: {} },
+  },
+  'Mutation.decideApproval': {
+    operation: ({ approval }) => `decideApproval(id: "${approval}", decision: DENY) { id }`,
+    scopes: ['APPROVE'],
+    ...NO_APPROVAL,
+    rest: { decideApproval: { body: { decision: 'deny' } } },
+  },
+  'Subscription.approvalChanged': {
+    operation: ({ bot }) => `approvalChanged(botId: "${bot}") { id }`,
+    scopes: ['APPROVE'],
+    ...DENIED,
+  },
+  'Subscription.sessionChanged': {
+    operation: ({ bot }) => `sessionChanged(botId: "${bot}", sessionId: "user-1") { id }`,
+    scopes: ['RUNS'],
+    ...DENIED,
+    forTokens: true,
   },
   'Query.bots': { operation: () => 'bots { edges { cursor } }', ...OPEN },
   'Query.run': {
@@ -61,6 +144,25 @@ export const TABLE: Record<string, Row> = {
     scopes: ['RUNS'],
     ...HIDDEN,
     rest: { readRun: {} },
+  },
+  'Query.followedRun': {
+    operation: ({ run }) => `followedRun(id: "${run}") { id }`,
+    scopes: ['CHAT', 'RUNS'],
+    ...HIDDEN,
+    rest: { getResponse: { outcomes: HIDDEN } },
+  },
+  'Query.deployedBots': {
+    operation: () => 'deployedBots { botId }',
+    scopes: ['CHAT'],
+    other: 'NULL',
+    restricted: 'OK',
+    rest: { listModels: { outcomes: OPEN } },
+  },
+  'Query.deployedBot': {
+    operation: ({ bot }) => `deployedBot(botId: "${bot}") { botId }`,
+    scopes: ['CHAT'],
+    ...NO_MODEL,
+    rest: { retrieveModel: { outcomes: NO_MODEL } },
   },
   'Query.runs': {
     operation: ({ bot }) => `runs(botId: "${bot}") { edges { cursor } }`,
@@ -190,20 +292,28 @@ export const TABLE: Record<string, Row> = {
     scopes: ['CHAT'],
     ...DENIED,
     forTokens: true,
-    rest: { chat: { body: { message: 'Hi' } } },
+    rest: {
+      chat: { body: { message: 'Hi' } },
+      createChatCompletion: { body: completion(SESSION) },
+      createResponse: { body: response() },
+    },
   },
   'Mutation.execute': {
     operation: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { id }`,
     scopes: ['CHAT'],
     ...DENIED,
-    rest: { execute: { body: { prompt: 'Hi' } } },
+    rest: {
+      execute: { body: { prompt: 'Hi' } },
+      createChatCompletion: { body: completion() },
+      createResponse: { body: response({ store: false }) },
+    },
   },
   'Mutation.cancelRun': {
     operation: ({ run }) => `cancelRun(id: "${run}") { id }`,
     scopes: ['CHAT', 'RUNS'],
     ...HIDDEN,
     forTokens: true,
-    rest: { cancelRun: {} },
+    rest: { cancelRun: {}, cancelResponse: { outcomes: HIDDEN } },
   },
   'Mutation.addFeedback': {
     operation: ({ run }) => `addFeedback(runId: "${run}", rating: UP) { rating }`,
@@ -229,6 +339,12 @@ export const TABLE: Record<string, Row> = {
     scopes: ['CHAT'],
     ...DENIED,
   },
+  'Mutation.deleteTurn': {
+    operation: ({ run }) => `deleteTurn(id: "${run}")`,
+    scopes: ['CHAT'],
+    ...HIDDEN,
+    rest: { deleteResponse: { outcomes: HIDDEN } },
+  },
   'Subscription.chat': {
     operation: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { __typename }`,
     scopes: ['CHAT'],
@@ -238,20 +354,26 @@ export const TABLE: Record<string, Row> = {
       chat: { body: { message: 'Hi', stream: true } },
       streamChat: { body: { message: 'Hi' } },
       streamChatByQuery: { query: '?message=Hi' },
+      createChatCompletion: { body: completion({ ...SESSION, stream: true }) },
+      createResponse: { body: response({ stream: true }) },
     },
   },
   'Subscription.execute': {
     operation: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { __typename }`,
     scopes: ['CHAT'],
     ...DENIED,
-    rest: { execute: { body: { prompt: 'Hi', stream: true } } },
+    rest: {
+      execute: { body: { prompt: 'Hi', stream: true } },
+      createChatCompletion: { body: completion({ stream: true }) },
+      createResponse: { body: response({ store: false, stream: true }) },
+    },
   },
   'Subscription.runEvents': {
     operation: ({ run }) => `runEvents(runId: "${run}") { __typename }`,
     scopes: ['CHAT', 'RUNS'],
     ...HIDDEN,
     forTokens: true,
-    rest: { followRun: {} },
+    rest: { followRun: {}, getResponse: { query: '?stream=true', outcomes: HIDDEN } },
   },
   'Subscription.runChanged': {
     operation: ({ bot }) => `runChanged(botId: "${bot}") { id }`,
@@ -357,10 +479,10 @@ export const expectedOf = ({
   expiredToken: 'INVALID_API_KEY',
 });
 
-/** The same over REST, which accepts no session tokens, and whose paths contain the bot's id. */
-export const expectedOverRest = (row: Row): Record<string, Outcome> =>
+/** The same over REST, which accepts no session tokens, and most of whose paths contain the bot's id. */
+export const expectedOverRest = (row: Row, { outcomes = DENIED }: Sent): Record<string, Outcome> =>
   Object.fromEntries(
-    Object.entries({ ...expectedOf(row), ...DENIED }).map(([credential, outcome]) => [
+    Object.entries({ ...expectedOf(row), ...outcomes }).map(([credential, outcome]) => [
       credential,
       /token/i.test(credential) ? 'INVALID_API_KEY' : outcome,
     ]),

@@ -21,7 +21,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
   const run = useRun(text);
   const commands = useMemo(() => {
     const open = (id: string, label: string, detail = id): Command => {
-      const href = `/bots/${id}/playground`;
+      const href = `/bots/${id}`;
       return { id: href, group: 'Bots', icon: 'bot', label, detail, run: () => navigate(href) };
     };
     const openRun = (id: string, bot: string): Command => {

@@ -32,7 +32,7 @@ export function BotRow({
 }) {
   const [, navigate] = useLocation();
   const mayChange = useScope('ADMIN');
-  const address = `/bots/${bot.id}/${bot.production || bot.staging ? 'playground' : 'start'}`;
+  const address = `/bots/${bot.id}${bot.production || bot.staging ? '' : '/start'}`;
   return (
     <tr className="bot">
       <td className="bot-name">

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, LocalTime } from '../../parts/time.tsx';
-import { CHANNELS, KINDS } from '../../runs/labels.ts';
+import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 
@@ -46,6 +46,11 @@ const FACTS: Fact[] = [
     name: 'Channel',
     of: ({ channel, kind }) => [channel, kind],
     show: ({ channel, kind }) => `${CHANNELS[channel]}, ${KINDS[kind]}`,
+  },
+  {
+    name: 'Entrance',
+    of: ({ entrance }) => entrance,
+    show: ({ entrance }) => (entrance ? ENTRANCES[entrance] : NONE),
   },
   {
     name: 'Deployment',

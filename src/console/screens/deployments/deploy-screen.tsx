@@ -9,18 +9,21 @@ import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { TextArea } from '../../parts/field.tsx';
+import { Skeleton } from '../../parts/state.tsx';
 import { withParameters } from './filter.ts';
 
 /** Bytes of the longest definition. */
 const MAX_BYTES = 256 * 1024;
 
-/** Deploys a definition that is pasted, chosen as a file, or begun from what runs. */
+/** Deploys a definition: the active one with changes, or one that is pasted or chosen as a file. */
 export function DeployScreen({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
   const { environment = 'PRODUCTION', fault: wrong } = environmentIn(search);
-  const [source, setSource] = useState('');
+  const [entered, setSource] = useState<string>();
   const [fault, setFault] = useState<string>();
-  const { running } = useRunning(botId, environment);
+  const { bot, running, problem } = useRunning(botId, environment);
+  const isReading = entered === undefined && !bot && !problem;
+  const source = entered ?? running?.source ?? '';
   const picker = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const choose = async (file: File | undefined) => {
@@ -41,19 +44,23 @@ export function DeployScreen({ botId }: { botId: string }) {
       <Faults faults={{ environment: wrong }} effect="Production is selected." />
       <div className="deployments">
         <div className="deploy-source">
-          <TextArea
-            ref={field}
-            label="Definition"
-            isMono
-            rows={12}
-            placeholder="Paste a definition in agentlang 5, or choose a file."
-            error={fault}
-            value={source}
-            onChange={({ target }) => {
-              setFault(undefined);
-              setSource(target.value);
-            }}
-          />
+          {isReading ? (
+            <Skeleton height={240} />
+          ) : (
+            <TextArea
+              ref={field}
+              label="Definition"
+              isMono
+              rows={12}
+              placeholder="Paste a definition in agentlang 5, or choose a file."
+              error={fault}
+              value={source}
+              onChange={({ target }) => {
+                setFault(undefined);
+                setSource(target.value);
+              }}
+            />
+          )}
           <div className="deploy-source-actions">
             <input
               ref={picker}
@@ -67,11 +74,16 @@ export function DeployScreen({ botId }: { botId: string }) {
               }}
             />
             <Button onClick={() => picker.current?.click()}>Choose a file…</Button>
-            {running?.source !== undefined && source === '' && (
-              <Button look="quiet" onClick={() => setSource(running.source ?? '')}>
-                Begin with {versionName(running)}, which runs in {toLowerCase(environment)}
-              </Button>
-            )}
+            {running?.source !== undefined &&
+              (entered === undefined ? (
+                <p className="soft">
+                  This is {versionName(running)}, which runs in {toLowerCase(environment)}.
+                </p>
+              ) : (
+                <Button look="quiet" onClick={() => setSource(undefined)}>
+                  Begin again with {versionName(running)}
+                </Button>
+              ))}
           </div>
         </div>
         <DeployPanel

@@ -78,7 +78,7 @@ function Content({
           label="Definition"
           before={previous?.source}
           after={source}
-          beforeName={previous ? versionName(previous) : 'nothing'}
+          beforeName={previous ? versionName(previous) : undefined}
           afterName={name}
         />
         {status !== 'FAILED' && (
@@ -92,20 +92,18 @@ function Content({
   if (!bot) return null;
   if (running?.id === deployment.id)
     return <p className="soft">{name} is the active deployment.</p>;
+  if (!running) return <p className="soft">There is no active deployment to compare with.</p>;
   return (
     <>
       <TextDiffView
         label="Definition"
         before={source}
-        after={running?.source ?? ''}
+        after={running.source ?? ''}
         beforeName={name}
-        afterName={running ? `${versionName(running)}, active` : 'nothing deployed'}
+        afterName={`${versionName(running)}, active`}
       />
       {status !== 'FAILED' && (
-        <VariablesDiff
-          changes={changesBetween(envNames, running?.envNames ?? [], [])}
-          kept="in both"
-        />
+        <VariablesDiff changes={changesBetween(envNames, running.envNames, [])} kept="in both" />
       )}
     </>
   );
@@ -140,7 +138,7 @@ function Actions({ deployment }: { deployment: ShownDeployment }) {
 }
 
 function DeploymentFacts({ deployment }: { deployment: ShownDeployment }) {
-  const { id, bot, createdAt, deployedAt, channelStates, status, active } = deployment;
+  const { id, bot, createdAt, endedAt, channelStates, status, active } = deployment;
   return (
     <dl className="pairs entry-facts">
       <div>
@@ -157,9 +155,7 @@ function DeploymentFacts({ deployment }: { deployment: ShownDeployment }) {
       </div>
       <div>
         <dt>Ended</dt>
-        <dd>
-          {deployedAt ? <LocalTime at={deployedAt} /> : <span className="faint">not yet</span>}
-        </dd>
+        <dd>{endedAt ? <LocalTime at={endedAt} /> : <span className="faint">not yet</span>}</dd>
       </div>
       {status !== 'FAILED' && (
         <>

@@ -4,17 +4,39 @@ import type { DeploymentStatus } from '../../../generated/operations/console.ts'
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon, type IconName } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Status } from '../../parts/status.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import type { Tone } from '../../parts/tone.ts';
 import { Details } from './details.tsx';
-import { STATUS_NAMES } from './filter.ts';
 import { useDeployment } from './use-deployment.ts';
 import type { ListedDeployment } from './use-deployments.ts';
 
-const TONES: Record<DeploymentStatus, Tone> = { DEPLOYED: 'good', PENDING: 'live', FAILED: 'bad' };
+type State = { word: string; icon: IconName; tone: Tone };
+
+const STATES: Record<DeploymentStatus, State> = {
+  DEPLOYED: { word: 'superseded', icon: 'clock', tone: 'off' },
+  PENDING: { word: 'pending', icon: 'dashed', tone: 'live' },
+  FAILED: { word: 'failed', icon: 'warning', tone: 'bad' },
+};
+
+const CURRENT: State = { word: 'current', icon: 'check', tone: 'good' };
+
+/** The state of a deployment in its environment. */
+function stateOf(status: DeploymentStatus, isRunning: boolean): State {
+  return isRunning && status === 'DEPLOYED' ? CURRENT : STATES[status];
+}
+
+/** Why a deployment failed: its first error, with the number of others. */
+function reasonOf({ status, diagnostics }: ListedDeployment): string | undefined {
+  if (status !== 'FAILED') return undefined;
+  const errors = diagnostics.filter(({ severity }) => severity === 'ERROR');
+  const [first] = errors;
+  if (!first) return undefined;
+  const others = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  return `${first.message}${others}`;
+}
 
 /** A deployment in the timeline. It opens in its place, and the address names it. */
 export function Entry({
@@ -30,6 +52,8 @@ export function Entry({
 }) {
   const [, navigate] = useLocation();
   const { id, environment, status, message, createdAt, keyId, rolledBackTo } = deployment;
+  const state = stateOf(status, isRunning);
+  const reason = reasonOf(deployment);
   const address = `/bots/${botId}/deployments`;
   const row = useRef<HTMLLIElement>(null);
   // An address that names a deployment shows it, also if it is far down.
@@ -49,7 +73,9 @@ export function Entry({
       <button type="button" className="entry-head" aria-expanded={isOpen} onClick={toggle}>
         <span className="entry-version number">{versionName(deployment)}</span>
         <span className="entry-state">
-          <Badge tone={TONES[status]}>{STATUS_NAMES[status]}</Badge>
+          <Status icon={state.icon} tone={state.tone}>
+            {state.word}
+          </Status>
         </span>
         <span className="entry-text">
           <span className="entry-message cut">
@@ -60,16 +86,14 @@ export function Entry({
                 <span className="faint">no message</span>
               ))}
           </span>
+          {reason && <span className="entry-reason cut">{reason}</span>}
           <span className="entry-by faint cut">
             {rolledBackTo && message && `rollback to ${versionName(rolledBackTo)} · `}
             <KeyName id={keyId} />
           </span>
         </span>
         <span className="entry-place">
-          <span className={isRunning ? 'chip entry-runs' : 'chip'}>
-            {toLowerCase(environment)}
-            {isRunning && ' · active'}
-          </span>
+          <span className={isRunning ? 'chip entry-runs' : 'chip'}>{toLowerCase(environment)}</span>
         </span>
         <span className="entry-time faint">
           <RelativeTime at={createdAt} />

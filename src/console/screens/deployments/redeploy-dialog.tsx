@@ -5,11 +5,13 @@ import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChangeConfirmation } from '../../deploy/change-confirmation.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';
-import { useRedeploy } from '../../deploy/use-deploy.ts';
+import { useDeploy, useRedeploy } from '../../deploy/use-deploy.ts';
 import { useReading } from '../../deploy/use-reading.ts';
 import { useRunning } from '../../deploy/use-running.ts';
+import { changesIn, NO_VARIABLES, variableFields } from '../../deploy/variable-draft.ts';
+import { VariableFields } from '../../deploy/variable-fields.tsx';
 import { versionName } from '../../deploy/version.ts';
-import { changesBetween } from '../../diff/variables.ts';
+import { changesBetween, plannedChanges } from '../../diff/variables.ts';
 import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toast.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
@@ -35,9 +37,25 @@ export function RedeployDialog({
   const { isBusy, problem, redeploy } = useRedeploy(bot.id, kind);
   const before = running?.envNames ?? [];
   const after = kind === 'promote' ? before : envNames;
-  const findings = useReading(source).diagnose(after);
+  const { envNames: used, diagnose } = useReading(source);
+  const [draft, setDraft] = useState(NO_VARIABLES);
+  const missing = variableFields(used, before, draft).filter(({ isRunning }) => !isRunning);
+  const { set } = changesIn(missing);
+  const asked = kind === 'promote' ? missing : [];
+  const findings = diagnose(kind === 'promote' ? [...after, ...set] : after);
+  const sending = useDeploy(bot.id);
   const submit = async () => {
-    const outcome = await redeploy(id, message.trim() || null);
+    const note = message.trim();
+    // A promotion takes the variables of production. With further ones it is a deploy of the same definition.
+    const outcome =
+      asked.length > 0 && set.length > 0
+        ? await sending.deploy({
+            source,
+            environment,
+            envVars: set.map((name) => ({ name, value: draft.values[name] ?? '' })),
+            message: note || `Promotion of ${name}`,
+          })
+        : await redeploy(id, note || null);
     if (!outcome) return;
     onClose();
     const version = versionName(outcome);
@@ -56,14 +74,18 @@ export function RedeployDialog({
       definition={{
         before: running?.source,
         after: source,
-        beforeName: running ? `${versionName(running)}, active` : 'nothing',
+        beforeName: running && `${versionName(running)}, active`,
         afterName: name,
       }}
-      variables={changesBetween(before, after, [])}
+      variables={
+        kind === 'promote'
+          ? plannedChanges(before, { set, unset: [] })
+          : changesBetween(before, after, [])
+      }
       kept={kind === 'promote' ? 'stays as in production' : `as in ${name}`}
       action={kind === 'promote' ? 'Promote to production' : `Roll back to ${name}`}
-      isBusy={isBusy}
-      problem={problem}
+      isBusy={isBusy || sending.isBusy}
+      problem={problem ?? sending.problem}
       unavailable={!reading.bot && 'The active deployment is being read.'}
       onConfirm={() => void submit()}
       onCancel={onClose}
@@ -71,6 +93,12 @@ export function RedeployDialog({
       <p>{sentence({ kind, name, place, running: running && versionName(running) })}</p>
       <RunningVersion reading={reading} place={place} />
       <Findings findings={findings} />
+      {asked.length > 0 && (
+        <fieldset className="variables">
+          <legend>Variables that production lacks</legend>
+          <VariableFields fields={asked} draft={draft} onChange={setDraft} />
+        </fieldset>
+      )}
       <TextField
         label="Message"
         placeholder="Why"

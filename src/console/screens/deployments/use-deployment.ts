@@ -24,7 +24,7 @@ export function useDeployment(
 } {
   const withSource = useScope('DEPLOY');
   const { data, problem, isLoading, retry } = useServerQuery(Deployment, { id, withSource });
-  useDeploymentChanges(botId, retry);
+  useDeploymentChanges({ botId }, retry);
   const found = data?.node?.__typename === 'Deployment' ? data.node : undefined;
   const deployment = found?.id === id && found.bot.id === botId ? found : undefined;
   const isMissing = data !== undefined && deployment === undefined && !isLoading;

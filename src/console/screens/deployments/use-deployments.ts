@@ -20,7 +20,7 @@ export function useDeployments(
 ): Pages<ListedDeployment, Head> {
   const variables = useMemo(() => ({ botId, environment, status }), [botId, environment, status]);
   const pages = usePages(Deployments, { size: PAGE, variables }, toPage);
-  useDeploymentChanges(botId, pages.readAgain);
+  useDeploymentChanges({ botId }, pages.readAgain);
   return pages;
 }
 

@@ -14,11 +14,11 @@ export function GuideNodes({ nodes }: { nodes: readonly GuideNode[] }) {
 /** A page has thousands of nodes, so they become elements without a component of each. */
 function showAll(nodes: readonly GuideNode[]): ReactNode {
   const [only] = nodes;
-  return nodes.length === 1 && typeof only === 'string' ? only : nodes.map(show);
+  return nodes.length === 1 && typeof only === 'string' ? here(only) : nodes.map(show);
 }
 
 function show(node: GuideNode, key: number): ReactNode {
-  if (typeof node === 'string') return node;
+  if (typeof node === 'string') return here(node);
   switch (node.type) {
     case 'inlineCode':
       return <code key={key}>{here(node.text)}</code>;
@@ -139,6 +139,7 @@ function GuideLink({ url, children }: { url: string; children: ReactNode }) {
 
 /** Puts this server's address in place of the documented one, so that copied commands work. */
 function here(text: string): string {
+  if (!text.includes(DOCUMENTED_HOST)) return text;
   const { host, protocol } = location;
   if (protocol === 'http:') return text.replaceAll(DOCUMENTED_HOST, host);
   return text

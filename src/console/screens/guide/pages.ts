@@ -5,7 +5,7 @@ export type PageSource = {
   group: string;
   /** The title, if the file's own would not fit. */
   title?: string;
-  /** Headings whose sections concern the repository, not the product. */
+  /** Headings whose sections concern the repository or the installation: a server that shows the guide runs. */
   omit?: string[];
 };
 
@@ -16,7 +16,7 @@ export const PAGE_SOURCES: PageSource[] = [
     file: 'README.md',
     group: 'Start',
     title: 'First steps',
-    omit: ['Test it', 'Read on', 'Dependencies'],
+    omit: ['Run it', 'Test it', 'Read on', 'Dependencies'],
   },
   { slug: 'console', file: 'docs/console.md', group: 'Start' },
   { slug: 'tutorial', file: 'docs/language/tutorial.md', group: 'Start' },
@@ -26,10 +26,14 @@ export const PAGE_SOURCES: PageSource[] = [
     group: 'Build',
     title: 'The language agentlang',
   },
+  { slug: 'agents-that-act', file: 'docs/agents-that-act.md', group: 'Build' },
+  { slug: 'test-an-agent', file: 'docs/test-an-agent.md', group: 'Build' },
   { slug: 'rest', file: 'docs/rest.md', group: 'Build' },
   { slug: 'graphql', file: 'docs/graphql.md', group: 'Build' },
+  { slug: 'entrances', file: 'docs/entrances.md', group: 'Build' },
   { slug: 'client', file: 'docs/client.md', group: 'Build' },
   { slug: 'command', file: 'docs/command.md', group: 'Build' },
+  { slug: 'mcp-server', file: 'docs/mcp-server.md', group: 'Build' },
   { slug: 'channels', file: 'docs/channels.md', group: 'Build' },
   { slug: 'operations', file: 'docs/operations.md', group: 'Run' },
   { slug: 'models', file: 'docs/models.md', group: 'Run' },

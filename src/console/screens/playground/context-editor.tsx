@@ -1,5 +1,5 @@
 import { useId, useRef } from 'react';
-import { useContextNames } from './use-context-names.ts';
+import { useDeployedFacts } from './use-deployed-facts.ts';
 import type { Draft } from './use-draft.ts';
 
 /** The `context` of the message, as JSON. Keeps invalid JSON as typed, and shows the line and column of the error. */
@@ -13,7 +13,8 @@ export function ContextEditor({
   const note = useId();
   const input = useRef<HTMLTextAreaElement>(null);
   const { value, fault } = reading;
-  const names = useContextNames(deploymentId).filter((name) => !Object.hasOwn(value ?? {}, name));
+  const { contextNames } = useDeployedFacts(deploymentId);
+  const names = contextNames.filter((name) => !Object.hasOwn(value ?? {}, name));
   const add = (name: string) => {
     change({ context: JSON.stringify({ ...value, [name]: '' }, null, 2) });
     input.current?.focus();

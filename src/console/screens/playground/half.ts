@@ -7,6 +7,8 @@ export type Half = {
   environment: Environment;
   label: string;
   isDeployed: boolean;
+  /** The id of the active deployment. */
+  deploymentId: string | undefined;
   chat: Chat;
   /** The turns that were stored before this view opened. */
   earlier: StoredSession;

@@ -47,6 +47,7 @@ export function PlaygroundChat({
       environment: 'PRODUCTION',
       label: 'Production',
       isDeployed: bot.production !== null,
+      deploymentId: bot.production?.id,
       chat: useChat(),
       earlier: useStoredSession(
         { ...session, environment: 'PRODUCTION' },
@@ -57,6 +58,7 @@ export function PlaygroundChat({
       environment: 'STAGING',
       label: 'Staging',
       isDeployed: bot.staging !== null,
+      deploymentId: bot.staging?.id,
       chat: useChat(),
       earlier: useStoredSession(
         { ...session, environment: 'STAGING' },
@@ -124,7 +126,8 @@ export function PlaygroundChat({
   });
 
   const chosenIn = ({ environment: name, earlier, chat }: Half) =>
-    [...earlier.turns, ...chat.turns].find((one) =>
+    // A turn of this visit has its requests, also once it is stored.
+    [...chat.turns, ...earlier.turns].find((one) =>
       chosen ? one.id === chosen.id && name === chosen.environment : runId && one.runId === runId,
     );
   const side =
@@ -147,6 +150,7 @@ export function PlaygroundChat({
             <Side
               key={half.environment}
               botId={bot.id}
+              sessionId={sessionId}
               half={half}
               hasTitle={isCompared}
               actions={actionsOf[half.environment]}

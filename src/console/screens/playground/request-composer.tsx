@@ -1,6 +1,7 @@
 import { type RefObject, useMemo, useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
 import { loadMarkdown } from '../../chat/reply-text.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { ContextEditor } from './context-editor.tsx';
 import { KeyRow } from './key-row.tsx';
@@ -65,7 +66,7 @@ export function RequestComposer({
       }
     >
       <PanelButton isOpen={panel === 'context'} onClick={() => toggle('context')}>
-        {draft.reading.fault && <span className="dot dot-bad" aria-hidden="true" />}
+        {draft.reading.fault && <Icon name="warning" size={12} />}
         context
         <ContextSummary draft={draft} />
       </PanelButton>

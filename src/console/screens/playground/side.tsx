@@ -1,29 +1,39 @@
 import { useEffect, useMemo } from 'react';
+import { WaitingCalls } from '../../approvals/waiting-calls.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { EarlierTurns } from '../../chat/earlier-turns.tsx';
-import { isOpen, type Turn } from '../../chat/turn.ts';
+import { mergedTurns } from '../../chat/merged-turns.ts';
+import { isOpen, type Piece, type Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
+import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';
+import { useSessionRuns } from '../../runs/use-session-runs.ts';
+import { useScope } from '../../server/viewer.ts';
 import type { Half } from './half.ts';
+import { useDeployedFacts } from './use-deployed-facts.ts';
 
 /** The conversation with one environment. */
 export function Side({
   botId,
-  half: { environment, label, isDeployed, chat, earlier },
+  sessionId,
+  half: { environment, label, isDeployed, deploymentId, chat, earlier },
   hasTitle,
   actions,
   cannotRepeat,
   inspected,
 }: {
   botId: string;
+  sessionId: string;
   half: Half;
   hasTitle: boolean;
   actions: TurnActions;
   cannotRepeat(turn: Turn): string | undefined;
   inspected: string | undefined;
 }) {
-  const turns = useMemo(() => [...earlier.turns, ...chat.turns], [earlier.turns, chat.turns]);
+  const turns = useMemo(() => mergedTurns(earlier.turns, chat.turns), [earlier.turns, chat.turns]);
+  const session = { botId, environment, sessionId };
+  useOutcomes(session, chat.turns, earlier);
   useFactsAfterMemory(chat.turns.at(-1), earlier.readFacts);
   return (
     <section className="side-talk" aria-label={hasTitle ? label : undefined}>
@@ -35,8 +45,13 @@ export function Side({
         cannotRepeat={cannotRepeat}
         inspected={inspected}
         top={<EarlierTurns stored={earlier} />}
+        bottom={<WaitingCalls session={session} />}
       >
-        {isDeployed ? <FirstMessage /> : <NotDeployed botId={botId} environment={environment} />}
+        {isDeployed ? (
+          <FirstMessage deploymentId={deploymentId} />
+        ) : (
+          <NotDeployed botId={botId} environment={environment} />
+        )}
       </Conversation>
     </section>
   );
@@ -54,7 +69,37 @@ function useFactsAfterMemory(last: Turn | undefined, readFacts: () => void): voi
   }, [hasChanged, last?.id]);
 }
 
-function FirstMessage() {
+/** Reads the messages about the outcomes of calls that wait for approval, which nobody in this view requested. */
+function useOutcomes(
+  session: SessionName,
+  turns: Turn[],
+  { session: stored, readNew }: StoredSession,
+) {
+  const mayRead = useScope('RUNS');
+  const asked = turns.filter((turn) => !isOpen(turn) && turn.pieces.some(isWaiting)).length;
+  useEffect(() => {
+    if (mayRead && asked > 0) readNew();
+  }, [mayRead, asked, readNew]);
+  useSessionRuns(session, readNew, mayRead && stored?.waitsForApproval === true);
+}
+
+function isWaiting(piece: Piece): boolean {
+  return piece.type === 'tool' && piece.status === 'WAITING';
+}
+
+function FirstMessage({ deploymentId }: { deploymentId: string | undefined }) {
+  const { greeting } = useDeployedFacts(deploymentId);
+  if (greeting?.welcome !== undefined)
+    return (
+      <Empty title="The welcome of the chat page">
+        <p className="side-welcome" dir="auto">
+          {greeting.welcome}
+        </p>
+        {greeting.suggestions.length > 0 && (
+          <p>It suggests: {greeting.suggestions.map((text) => `“${text}”`).join(', ')}</p>
+        )}
+      </Empty>
+    );
   return (
     <Empty title="Say hello">
       <p>

@@ -11,6 +11,7 @@ import { isRecord } from '../../server/record.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { sampleOf } from '../playground/inspector/samples.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
+import { testOfRun } from './test-of-run.ts';
 import type { ShownRun } from './use-run.ts';
 
 /** The actions on a run: cancel it, repeat its message, copy it. */
@@ -18,6 +19,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
   const [path, navigate] = useLocation();
   const [current] = useSearchParams();
   const mayChat = useScope('CHAT');
+  const mayDeploy = useScope('DEPLOY');
   const cancellation = useMutate(StopRun, ['Run']);
   const { bot, environment, input, context, kind } = run;
   const cancel = async () => {
@@ -38,6 +40,12 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
     search.set('compare', run.id);
     navigate(`${list}?${search}`);
   };
+  const addAsTest = async () => {
+    const written = await testOfRun(run);
+    if ('problem' in written) return toast(written.problem);
+    // A test has what a user wrote, so it is not in the address.
+    navigate(`/bots/${bot.id}/studio${environmentQuery(environment)}`, { state: written });
+  };
   const curl = () =>
     sampleOf(
       'curl',
@@ -52,6 +60,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
       },
       location.origin,
     );
+  const noMessage = run.trigger === 'APPROVAL' && 'No user sent the message of this run.';
   const copy = (text: string) => void navigator.clipboard.writeText(text);
   return (
     <>
@@ -60,17 +69,27 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
           Cancel run
         </Button>
       )}
-      <Button icon="repeat" unavailable={!mayChat && lacks('CHAT')} onClick={askAgain}>
+      <Button
+        icon="repeat"
+        unavailable={noMessage || (!mayChat && lacks('CHAT'))}
+        onClick={askAgain}
+      >
         Ask again
       </Button>
       <Menu label="Copy and more" button={<Icon name="dots" />}>
         <MenuItem onSelect={compare}>Compare with…</MenuItem>
+        <MenuItem
+          unavailable={noMessage || (!mayDeploy && lacks('DEPLOY'))}
+          onSelect={() => void addAsTest()}
+        >
+          Add as test
+        </MenuItem>
         <MenuItem onSelect={() => copy(run.id)}>Copy id</MenuItem>
         <MenuItem onSelect={() => copy(new URL(`/runs/${run.id}`, location.origin).href)}>
           Copy link
         </MenuItem>
         <MenuItem
-          unavailable={kind !== 'CHAT' && 'Only a chat can be copied as curl.'}
+          unavailable={noMessage || (kind !== 'CHAT' && 'Only a chat can be copied as curl.')}
           onSelect={() => copy(curl())}
         >
           Copy as curl

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { textOf } from '../../chat/turn.ts';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { RunPrompt } from './prompt/run-prompt.tsx';
 import './run.css';
 import { isActive } from '../../runs/labels.ts';
+import { isRecord } from '../../server/record.ts';
 import { RunContext } from './run-context.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -17,7 +19,7 @@ import type { RunReading, ShownRun } from './use-run.ts';
 export type RunPlace = { tab: 'trace' | 'prompt' | 'events'; span: string | undefined };
 
 const TABS = [
-  { name: 'trace' as const, label: 'Trace' },
+  { name: 'trace' as const, label: 'Steps' },
   { name: 'prompt' as const, label: 'Prompt' },
   { name: 'events' as const, label: 'Events' },
 ];
@@ -37,6 +39,9 @@ export function RunBody({
   const isOpen = isActive(run.status);
   return (
     <div className="run">
+      <aside className="run-side" aria-label="Facts">
+        <RunFacts run={run} />
+      </aside>
       <div className="run-main">
         {isDeleted && (
           <Notice>
@@ -57,10 +62,20 @@ export function RunBody({
             {run.error.detail && <span className="run-error-detail">{run.error.detail}</span>}
           </p>
         )}
-        <RunText title="Asked" text={run.input} />
-        <RunContext run={run} />
-        <Reply run={run} text={isOpen ? liveTextOf(events) : (run.response ?? '')} />
-        {!isOpen && <RunFeedback key={run.id} run={run} />}
+        {run.trigger === 'APPROVAL' && <Cause run={run} />}
+        <div className="run-said">
+          <div className="run-answer">
+            <RunText
+              title={run.trigger === 'APPROVAL' ? 'Notice of the server' : 'Asked'}
+              text={run.input}
+            />
+            <RunContext run={run} />
+          </div>
+          <div className="run-answer">
+            <Reply run={run} text={isOpen ? liveTextOf(events) : (run.response ?? '')} />
+            {!isOpen && <RunFeedback key={run.id} run={run} />}
+          </div>
+        </div>
         <section className="run-course" aria-label="Course of the run">
           <Segments<RunPlace['tab']>
             label="Course of the run"
@@ -76,15 +91,12 @@ export function RunBody({
               onSpan={(span) => onPlace({ span })}
             />
           ) : place.tab === 'prompt' ? (
-            <RunPrompt run={run} />
+            <RunPrompt run={run} tokens={firstTokensOf(run)} />
           ) : (
             <RunEvents run={run} events={events} onRetry={retry} />
           )}
         </section>
       </div>
-      <aside className="run-side" aria-label="Facts">
-        <RunFacts run={run} />
-      </aside>
     </div>
   );
 }
@@ -93,6 +105,16 @@ function Notice({ children }: { children: ReactNode }) {
   return (
     <p className="run-notice" role="status">
       {children}
+    </p>
+  );
+}
+
+/** Why a run began that nobody requested. */
+function Cause({ run: { causedById } }: { run: ShownRun }) {
+  return (
+    <p className="run-note">
+      The server began this run after the decision on a tool call, to tell the user the outcome.{' '}
+      {causedById && <Link href={`/runs/${causedById}`}>Show the run that asked</Link>}
     </p>
   );
 }
@@ -112,6 +134,14 @@ function Reply({ run, text }: { run: ShownRun; text: string }) {
     );
   // Markdown shows the object of a structured output as laid-out JSON.
   return <RunText title={title} text={text} isMarkdown />;
+}
+
+/** The tokens of the first request to the model, if its span has them. */
+function firstTokensOf({ trace }: ShownRun): number | undefined {
+  const counts = trace.spans.map(({ attributes }) =>
+    isRecord(attributes) ? attributes['gen_ai.usage.input_tokens'] : undefined,
+  );
+  return counts.find((count) => typeof count === 'number');
 }
 
 function liveTextOf({ turn }: RunReading['events']): string {

@@ -4,6 +4,7 @@ import { scrollArea } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/state.tsx';
 import { ClockTime, duration } from '../../parts/time.tsx';
 import type { ChatEvent } from '../../server/chat-event.ts';
+import { TOOL_STATUSES } from '../../tool-calls/labels.ts';
 import type { ShownRun } from './use-run.ts';
 import type { RunEvents as Events } from './use-run-events.ts';
 
@@ -71,6 +72,15 @@ export function RunEvents({
   );
 }
 
+function outcomeOf({
+  status,
+  failed,
+  durationMs = 0,
+}: Extract<ChatEvent, { type: 'tool_finished' }>): string {
+  if (status && status !== 'COMPLETED' && status !== 'FAILED') return TOOL_STATUSES[status].word;
+  return `${failed ? 'failed' : 'succeeded'} after ${duration(durationMs)}`;
+}
+
 const TITLES = {
   run_started: 'Run started',
   text: 'Text',
@@ -98,7 +108,7 @@ function detailOf(event: ChatEvent): string {
     case 'tool_started':
       return event.name;
     case 'tool_finished':
-      return `${event.name} ${event.failed ? 'failed' : 'succeeded'} after ${duration(event.durationMs ?? 0)}`;
+      return `${event.name} ${outcomeOf(event)}`;
     case 'done': {
       const { error, tokensUsed = 0 } = event;
       return error

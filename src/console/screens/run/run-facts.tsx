@@ -4,7 +4,7 @@ import { toLowerCase } from '../../../vocabulary/names.ts';
 import { versionName } from '../../deploy/version.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
-import { CHANNELS, KINDS } from '../../runs/labels.ts';
+import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
 import { sessionsAddress } from '../sessions/place.ts';
 import type { ShownRun } from './use-run.ts';
 import '../../parts/pairs.css';
@@ -14,53 +14,81 @@ export function RunFacts({ run }: { run: ShownRun }) {
   const { bot, user, environment, deployment, latencyMs, startedAt, finishedAt, createdAt } = run;
   const { trace, metadata, toolsCalled, model } = run;
   const waited = startedAt ? Date.parse(startedAt) - Date.parse(createdAt) : 0;
+  const address = deployment && `/bots/${bot.id}/deployments/${deployment.id}`;
   return (
-    <dl className="pairs run-facts">
-      <Pair name="Run">
-        <Id>{run.id}</Id>
-      </Pair>
-      <Pair name="Bot">
-        <Link href={`/bots/${bot.id}/runs`}>{bot.name}</Link>
-      </Pair>
-      {user && <User run={run} user={user} />}
-      <Pair name="Environment">{toLowerCase(environment)}</Pair>
-      <Pair name="Deployment">
-        {deployment ? (
-          <Deployment botId={bot.id} deployment={deployment} />
-        ) : (
-          <span className="faint">none</span>
-        )}
-      </Pair>
-      <Pair name="Channel">
-        {CHANNELS[run.channel]}, {KINDS[run.kind]}
-      </Pair>
-      <Pair name="Model">{model ?? <span className="faint">none was called</span>}</Pair>
-      <Pair name="Tokens">
-        <Tokens run={run} />
-      </Pair>
-      {run.finishReason && <Pair name="Finish reason">{run.finishReason}</Pair>}
-      <Pair name="Latency">
-        {latencyMs === null ? <span className="faint">not over</span> : duration(latencyMs)}
-        {waited >= 1_000 && <span className="faint"> · waited {duration(waited)}</span>}
-      </Pair>
-      <Pair name="Created">
-        <LocalTime at={createdAt} />
-      </Pair>
-      {finishedAt && (
-        <Pair name="Finished">
-          <LocalTime at={finishedAt} />
+    <>
+      <dl className="run-facts">
+        <Pair name="Started">
+          <LocalTime at={createdAt} />
         </Pair>
-      )}
-      {toolsCalled.length > 0 && <Pair name="Tools">{toolsCalled.join(', ')}</Pair>}
-      <Pair name="Trace">
-        <Id>{trace.traceId}</Id>
-      </Pair>
-      {metadata !== null && (
-        <Pair name="Metadata">
-          <CodeBlock label="Metadata">{JSON.stringify(metadata, null, 2)}</CodeBlock>
+        <Pair name="Duration">
+          {latencyMs === null ? <span className="soft">not over</span> : duration(latencyMs)}
+          {waited >= 1_000 && <span className="soft"> · waited {duration(waited)}</span>}
         </Pair>
-      )}
-    </dl>
+        <Pair name="Tokens">
+          <Tokens run={run} />
+        </Pair>
+        <Pair name="Model">{model ?? <span className="soft">none was called</span>}</Pair>
+        {run.finishReason && <Pair name="Finish reason">{run.finishReason}</Pair>}
+        <Pair name="Bot">
+          <Link href={`/bots/${bot.id}/runs`}>{bot.name}</Link>
+        </Pair>
+        <Pair name="Environment">{toLowerCase(environment)}</Pair>
+        <Pair name="Deployment">
+          {deployment && address ? (
+            <>
+              <Link href={address}>{versionName(deployment)}</Link>{' '}
+              <span className="soft">{deployment.active ? 'current' : 'superseded'}</span>
+            </>
+          ) : (
+            <span className="soft">none</span>
+          )}
+        </Pair>
+        <Pair name="Channel">
+          {CHANNELS[run.channel]}, {KINDS[run.kind]}
+        </Pair>
+        {run.entrance && <Pair name="Entrance">{ENTRANCES[run.entrance]}</Pair>}
+        {user && <User run={run} user={user} />}
+      </dl>
+      <details className="run-more">
+        <summary>More facts</summary>
+        <dl className="pairs">
+          <Pair name="Run">
+            <Id>{run.id}</Id>
+          </Pair>
+          {deployment && address && (
+            <Pair name="Deployment">
+              <Deployment botId={bot.id} address={address} deployment={deployment} />
+            </Pair>
+          )}
+          {run.trigger === 'APPROVAL' && (
+            <Pair name="Trigger">
+              decision on a tool call
+              {run.causedById && (
+                <>
+                  {' · '}
+                  <Link href={`/runs/${run.causedById}`}>run that asked</Link>
+                </>
+              )}
+            </Pair>
+          )}
+          {finishedAt && (
+            <Pair name="Finished">
+              <LocalTime at={finishedAt} />
+            </Pair>
+          )}
+          {toolsCalled.length > 0 && <Pair name="Tools">{toolsCalled.join(', ')}</Pair>}
+          <Pair name="Trace">
+            <Id>{trace.traceId}</Id>
+          </Pair>
+          {metadata !== null && (
+            <Pair name="Metadata">
+              <CodeBlock label="Metadata">{JSON.stringify(metadata, null, 2)}</CodeBlock>
+            </Pair>
+          )}
+        </dl>
+      </details>
+    </>
   );
 }
 
@@ -77,40 +105,30 @@ function Pair({ name, children }: { name: string; children: ReactNode }) {
 function User({ run, user }: { run: ShownRun; user: string }) {
   const { bot, environment } = run;
   return (
-    <>
-      <Pair name="User, session">
-        <Id>{user}</Id>
-      </Pair>
-      <Pair name="">
-        <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
-        {' · '}
-        <Link href={sessionsAddress(bot.id, { environment, user })}>session</Link>
-      </Pair>
-    </>
+    <Pair name="User, session">
+      <Id>{user}</Id>{' '}
+      <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
+      {' · '}
+      <Link href={sessionsAddress(bot.id, { environment, user })}>session</Link>
+    </Pair>
   );
 }
 
+/** The message of a deployment, its age, and ways to its source. */
 function Deployment({
   botId,
-  deployment,
+  address,
+  deployment: { id, message, createdAt, active },
 }: {
   botId: string;
+  address: string;
   deployment: NonNullable<ShownRun['deployment']>;
 }) {
-  const { id, message, createdAt, active } = deployment;
-  const address = `/bots/${botId}/deployments/${id}`;
   return (
     <>
-      <Link href={address}>
-        {versionName(deployment)}
-        {message && `, ${message}`}
-      </Link>
-      <span className="faint">
-        {' · '}
-        <RelativeTime at={createdAt} />
-        {active ? ' · still active' : ' · replaced since'}
-      </span>
-      <br />
+      {message && <>{message} · </>}
+      <RelativeTime at={createdAt} />
+      {' · '}
       <Link href={`${address}?show=source`}>source</Link>
       {!active && (
         <>

@@ -9,6 +9,8 @@ import { useServerQuery } from '../../server/operations.ts';
 import type { ShownRun } from './use-run.ts';
 
 const LOADING = 'Reading the runs before and after this one.';
+/** A page of a search may end before it has an entry. */
+const SEARCHED = 'The search found no run near this one. The list searches further.';
 
 /** Leads to the runs before and after a run in the list with the filters of the address, also by the keys J and K. */
 export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
@@ -20,6 +22,8 @@ export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
   const { data } = useServerQuery(Neighbours, { botId: bot.id, cursor, filter });
   const newer = data?.newer.edges[0]?.node.id;
   const older = data?.older.edges[0]?.node.id;
+  const isNewest = data && !data.newer.pageInfo.hasPreviousPage;
+  const isOldest = data && !data.older.pageInfo.hasNextPage;
   const open = (id: string | undefined) => {
     if (!id) return;
     const next = new URLSearchParams(search);
@@ -32,13 +36,13 @@ export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
       <IconButton
         label="Newer run (K)"
         icon="up"
-        unavailable={!newer && (data ? 'There is no newer run.' : LOADING)}
+        unavailable={!newer && (isNewest ? 'There is no newer run.' : data ? SEARCHED : LOADING)}
         onClick={() => open(newer)}
       />
       <IconButton
         label="Older run (J)"
         icon="down"
-        unavailable={!older && (data ? 'There is no older run.' : LOADING)}
+        unavailable={!older && (isOldest ? 'There is no older run.' : data ? SEARCHED : LOADING)}
         onClick={() => open(older)}
       />
     </span>

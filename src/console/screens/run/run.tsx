@@ -8,6 +8,7 @@ import { Id } from '../../parts/copy.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { SCREENS } from '../../screens.ts';
 import { useScope } from '../../server/viewer.ts';
+import { FailedCalls } from './failed-calls.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunBadge } from './run-badge.tsx';
 import { RunBody } from './run-body.tsx';
@@ -44,6 +45,7 @@ function ReadRun({ id }: { id: string }) {
           <>
             <span className="run-page-state">
               <RunBadge status={run.status} />
+              <FailedCalls run={run} />
               <Id>{run.id}</Id>
             </span>
             <RunNeighbours run={run} />

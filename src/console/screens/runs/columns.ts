@@ -6,10 +6,11 @@ export const COLUMNS = [
   { name: 'status', label: 'Status' },
   { name: 'time', label: 'Created' },
   { name: 'user', label: 'User' },
-  { name: 'input', label: 'Asked' },
-  { name: 'response', label: 'Replied' },
+  { name: 'input', label: 'Asked, replied' },
+  { name: 'tools', label: 'Tools' },
   { name: 'model', label: 'Model' },
   { name: 'channel', label: 'Channel' },
+  { name: 'entrance', label: 'Entrance' },
   { name: 'environment', label: 'Environment' },
   { name: 'kind', label: 'Kind' },
   { name: 'error', label: 'Error' },
@@ -22,7 +23,7 @@ export const COLUMNS = [
 export type ColumnName = (typeof COLUMNS)[number]['name'];
 
 const FIXED: ColumnName[] = ['status', 'time', 'input'];
-const FIRST: ColumnName[] = [...FIXED, 'user', 'model', 'channel', 'feedback', 'latency', 'tokens'];
+const FIRST: ColumnName[] = [...FIXED, 'user', 'tools', 'feedback', 'latency', 'tokens'];
 
 /** The columns that can be hidden. */
 export const OPTIONAL = COLUMNS.filter(({ name }) => !FIXED.includes(name));

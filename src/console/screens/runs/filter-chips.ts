@@ -1,6 +1,6 @@
 import { ENVIRONMENTS } from '../../../vocabulary/environments.ts';
 import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
-import { CHANNELS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
+import { CHANNELS, ENTRANCES, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
 
 /** A condition that a chip shows and changes. */
 export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;
@@ -29,6 +29,7 @@ export const CHIPS: Record<ChipName, Chip> = {
   },
   environment: { label: 'environment', options: lower(ENVIRONMENTS), isUsual: true },
   channel: { label: 'channel', options: lower(CHANNELS), isUsual: true },
+  entrance: { label: 'entrance', options: lower(ENTRANCES) },
   error_code: { label: 'error', options: RUN_ERRORS.map((code) => code.toLowerCase()) },
   min_latency_ms: {
     label: 'slower than, ms',

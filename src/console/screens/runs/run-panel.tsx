@@ -2,6 +2,7 @@ import { Link, useSearchParams } from 'wouter';
 import { IconButton } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { runAddress } from '../../runs/filter.ts';
+import { FailedCalls } from '../run/failed-calls.tsx';
 import { RunActions } from '../run/run-actions.tsx';
 import { RunBadge } from '../run/run-badge.tsx';
 import { RunBody } from '../run/run-body.tsx';
@@ -21,6 +22,7 @@ export function RunPanel({ id, botId, onClose }: { id: string; botId: string; on
     <section className="run-panel" aria-label="Open run">
       <header>
         {run && <RunBadge status={run.status} />}
+        {run && <FailedCalls run={run} />}
         <Link href={runAddress(id, search)} className="mono cut">
           {id.length > 24 ? `${id.slice(0, 14)}…${id.slice(-6)}` : id}
         </Link>

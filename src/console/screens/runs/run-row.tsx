@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, ShortTime } from '../../parts/time.tsx';
-import { CHANNELS, KINDS } from '../../runs/labels.ts';
+import { CHANNELS, ENTRANCES, errorText, isActive, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../run/run-badge.tsx';
 import { COLUMNS, type ColumnName } from './columns.ts';
 import type { ListedRun } from './use-runs.ts';
@@ -41,22 +41,24 @@ export const RunRow = memo(function RunRow({
       {COLUMNS.filter(({ name }) => columns.includes(name)).map(({ name }) => (
         <td key={name} data-column={name}>
           {name === 'input' ? (
-            <Link
-              href={compared ? `/runs/${compared}/compare/${run.id}` : address}
-              className="run-link cut"
-              dir="auto"
-              data-index={index}
-              aria-current={isSelected || undefined}
-              tabIndex={isReachable ? 0 : -1}
-              onClick={(event) => {
-                const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey;
-                // The key Enter makes a click without a count.
-                if (isPlain && !compared && event.detail > 0 && onOpen(run.id))
-                  event.preventDefault();
-              }}
-            >
-              {run.inputExcerpt.trim() || <span className="faint">(empty)</span>}
-            </Link>
+            <Excerpts run={run}>
+              <Link
+                href={compared ? `/runs/${compared}/compare/${run.id}` : address}
+                className="run-link cut"
+                dir="auto"
+                data-index={index}
+                aria-current={isSelected || undefined}
+                tabIndex={isReachable ? 0 : -1}
+                onClick={(event) => {
+                  const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey;
+                  // The key Enter makes a click without a count.
+                  if (isPlain && !compared && event.detail > 0 && onOpen(run.id))
+                    event.preventDefault();
+                }}
+              >
+                {run.inputExcerpt.trim() || <span className="faint">(empty)</span>}
+              </Link>
+            </Excerpts>
           ) : (
             cellOf(run, name)
           )}
@@ -65,6 +67,23 @@ export const RunRow = memo(function RunRow({
     </tr>
   );
 });
+
+/** The message, with the beginning of the reply or the error below it. */
+function Excerpts({ run, children }: { run: ListedRun; children: ReactNode }) {
+  const reply = run.responseExcerpt?.trim();
+  return (
+    <>
+      {children}
+      {run.error ? (
+        <span className="run-reply run-reply-error cut">{errorText(run.error.code)}</span>
+      ) : (
+        <span className="run-reply cut" dir="auto">
+          {reply || (isActive(run.status) ? 'No text yet' : 'No reply')}
+        </span>
+      )}
+    </>
+  );
+}
 
 function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
   switch (name) {
@@ -80,10 +99,10 @@ function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
       ) : (
         NONE
       );
-    case 'response':
-      return run.responseExcerpt?.trim() ? (
-        <span className="cut" dir="auto">
-          {run.responseExcerpt.trim()}
+    case 'tools':
+      return run.toolsCalled.length > 0 ? (
+        <span className="mono cut" title={run.toolsCalled.join(', ')}>
+          {run.toolsCalled.join(', ')}
         </span>
       ) : (
         NONE
@@ -92,6 +111,8 @@ function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
       return run.model ? <span className="cut">{run.model}</span> : NONE;
     case 'channel':
       return CHANNELS[run.channel];
+    case 'entrance':
+      return run.entrance ? ENTRANCES[run.entrance] : NONE;
     case 'environment':
       return toLowerCase(run.environment);
     case 'kind':

@@ -10,10 +10,16 @@ import './run-table.css';
 import type { RunPages } from './use-runs.ts';
 
 /** Height of a row, in pixels. */
-const ROW = 36;
+const ROW = 48;
+
+/** Height of the names of the columns, in pixels. */
+const NAMES = 36;
 
 /** Rows before the end at which the next page is read. */
 const AHEAD = 20;
+
+/** A search reads this many pages that are not full, then it asks whether to go on. */
+const SHORT_PAGES = 10;
 
 /**
  * The runs as a table of links. Only the rows in sight are in the page. Arrow keys open the next run beside the table,
@@ -39,7 +45,8 @@ export function RunTable({
   /** Replaces the rows if there are none. */
   children: ReactNode;
 }) {
-  const { rows: runs, isFirst, isReading, problem, hasMore, readMore } = pages;
+  const { rows: runs, isFirst, isReading, problem, hasMore, shortPages, readMore } = pages;
+  const isAsking = hasMore && !isReading && shortPages > 0 && shortPages % SHORT_PAGES === 0;
   const columns = useStore(shownColumns);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
@@ -48,7 +55,7 @@ export function RunTable({
     estimateSize: () => ROW,
     overscan: 10,
     // The names of the columns stay above the rows.
-    scrollPaddingStart: ROW,
+    scrollPaddingStart: NAMES,
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
@@ -56,8 +63,8 @@ export function RunTable({
   const isNearEnd = hasMore && last >= runs.length - AHEAD;
   const readNext = useEffectEvent(readMore);
   useEffect(() => {
-    if (isNearEnd && !isReading && !problem) readNext();
-  }, [isNearEnd, isReading, problem]);
+    if (isNearEnd && !isReading && !isAsking && !problem) readNext();
+  }, [isNearEnd, isReading, isAsking, problem]);
 
   const at = runs.findIndex(({ id }) => id === selected);
   const focusRow = (index: number) => {
@@ -74,7 +81,7 @@ export function RunTable({
     onSelect(run.id);
     focusRow(index);
   };
-  if (runs.length === 0 && !isFirst) return children;
+  if (runs.length === 0 && !isFirst && !hasMore) return children;
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   const reachable = at !== -1 ? at : (items[0]?.index ?? 0);
@@ -127,15 +134,21 @@ export function RunTable({
           </tbody>
         )}
       </table>
-      {problem && runs.length > 0 && (
+      {problem && !isFirst && (
         <div className="run-table-end">
           <Refused problem={problem} />
           <Button onClick={readMore}>Try again</Button>
         </div>
       )}
-      {hasMore && !problem && (
+      {isAsking && !problem && (
+        <div className="run-table-end">
+          <p>The search has not reached the oldest runs yet.</p>
+          <Button onClick={readMore}>Search older runs</Button>
+        </div>
+      )}
+      {hasMore && !isAsking && !problem && (
         <p className="run-table-end faint" aria-busy={isReading}>
-          Reading more runs…
+          {shortPages > 0 ? 'Searching older runs…' : 'Reading more runs…'}
         </p>
       )}
     </div>
@@ -148,7 +161,7 @@ function Names({ columns }: { columns: readonly ColumnName[] }) {
       <tr aria-rowindex={1}>
         {COLUMNS.filter(({ name }) => columns.includes(name)).map(({ name, label }) => (
           <th key={name} data-column={name}>
-            {name === 'status' ? <span className="run-status-name">{label}</span> : label}
+            {label}
           </th>
         ))}
       </tr>

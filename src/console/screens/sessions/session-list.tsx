@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../../parts/state.tsx';
@@ -110,8 +110,14 @@ function SessionLink({
   /** Whether the key Tab stops at this row. */
   isReachable: boolean;
 }) {
+  const row = useRef<HTMLAnchorElement>(null);
+  // The session of the address may be far down.
+  useEffect(() => {
+    if (isSelected) row.current?.scrollIntoView({ block: 'nearest' });
+  }, [isSelected]);
   return (
     <Link
+      ref={row}
       href={href}
       className="session-row"
       data-index={index}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { toLowerCase } from '../../../vocabulary/names.ts';
+import { WaitingCalls } from '../../approvals/waiting-calls.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { EarlierTurns } from '../../chat/earlier-turns.tsx';
 import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
@@ -11,10 +12,10 @@ import {
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { useSessionRuns } from '../../runs/use-session-runs.ts';
 import { type Place, runsAddress, sessionsAddress } from './place.ts';
 import { SessionHead } from './session-head.tsx';
 import { SessionMemory } from './session-memory.tsx';
-import { useSessionRuns } from './use-session-runs.ts';
 
 type PanelProps = {
   name: SessionName;
@@ -73,6 +74,7 @@ function Turns({ stored, name }: { stored: StoredSession; name: SessionName }) {
       label={`Conversation with ${name.sessionId}`}
       user="User"
       top={<EarlierTurns stored={stored} />}
+      bottom={<WaitingCalls session={name} />}
     >
       {!stored.problem && (
         <Empty title="No messages are stored">

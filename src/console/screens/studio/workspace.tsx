@@ -1,9 +1,7 @@
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import type { Environment } from '../../../vocabulary/environments.ts';
-import { toLowerCase } from '../../../vocabulary/names.ts';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { Screen } from '../../frame/screen.tsx';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -12,18 +10,20 @@ import { useViewer } from '../../server/viewer.ts';
 import { EXAMPLES } from '../start/examples.ts';
 import type { OpenEditor } from './editor/commands.ts';
 import type { Findings } from './editor/reading.ts';
-import type { Finding } from './editor/state.ts';
 import type { Renaming } from './language/rename.ts';
 import { Loading } from './loading.tsx';
 import { ChatPanel } from './panels/chat-panel.tsx';
 import { OutlinePanel } from './panels/outline-panel.tsx';
 import { Panels } from './panels/panels.tsx';
 import { ProblemsPanel } from './panels/problems-panel.tsx';
+import { TestsPanel } from './panels/tests-panel.tsx';
 import { isNarrow } from './panels/use-is-narrow.ts';
 import { RenameDialog } from './rename-dialog.tsx';
 import { editorText } from './source-text.ts';
 import { StaleBar } from './stale-bar.tsx';
 import { StatusBar } from './status-bar.tsx';
+import { TextOrigin, TextState } from './text-state.tsx';
+import { useAddedTest } from './use-added-test.ts';
 import type { Definition } from './use-definition.ts';
 import type { PanelName } from './use-parameters.ts';
 import { useWork } from './use-work.ts';
@@ -61,6 +61,7 @@ export function Workspace({
   const [target, setTarget] = useState(environment);
   const body = useRef<HTMLDivElement>(null);
   const work = useWork({ place, running, start, editor });
+  useAddedTest(editor);
   const findings = read?.findings ?? NONE;
   const deployed = running?.envNames;
 
@@ -107,7 +108,7 @@ export function Workspace({
       actions={
         <>
           <span className="studio-state">
-            <State
+            <TextState
               isChanged={work.isChanged}
               isDeployed={running !== undefined}
               findings={findings}
@@ -138,7 +139,7 @@ export function Workspace({
             />
           )}
           {!running && (
-            <Origin
+            <TextOrigin
               environment={environment}
               isCopy={production !== undefined}
               isChanged={work.isChanged}
@@ -176,6 +177,16 @@ export function Workspace({
               <OutlinePanel syntax={read.syntax} deployed={deployed} onJump={jump} />
             ),
             problems: <ProblemsPanel findings={findings} onJump={jumpToFinding} />,
+            tests: editor && (
+              <TestsPanel
+                botId={botId}
+                environment={environment}
+                definition={editor.text}
+                tests={read?.tests ?? 0}
+                hasErrors={read?.hasErrors ?? false}
+                onGoTo={jumpToFinding}
+              />
+            ),
             deploy: read && (
               <div className="studio-deploy">
                 <DeployPanel
@@ -203,39 +214,4 @@ export function Workspace({
       )}
     </Screen>
   );
-}
-
-/** Says what the text is, if nothing runs in the environment. */
-function Origin({
-  environment,
-  isCopy,
-  isChanged,
-}: {
-  environment: Environment;
-  isCopy: boolean;
-  isChanged: boolean;
-}) {
-  const what = isCopy
-    ? 'This is the active definition of production.'
-    : 'This is an example to start from.';
-  return (
-    <p className="studio-origin">
-      Nothing is deployed to {toLowerCase(environment)}. {!isChanged && what}
-    </p>
-  );
-}
-
-function State({
-  isChanged,
-  isDeployed,
-  findings,
-}: {
-  isChanged: boolean;
-  isDeployed: boolean;
-  findings: readonly Finding[];
-}) {
-  const errors = findings.filter(({ severity }) => severity === 'ERROR').length;
-  if (errors > 0) return <Badge tone="bad">{errors === 1 ? '1 error' : `${errors} errors`}</Badge>;
-  if (isChanged) return <Badge tone="warn">changes not deployed</Badge>;
-  return isDeployed ? <Badge tone="good">deployed</Badge> : <Badge tone="off">not deployed</Badge>;
 }

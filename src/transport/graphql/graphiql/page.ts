@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { framePage } from '../../console/page-frame.ts';
 import { html } from '../../html.ts';
 import { pageHeaders } from '../../page-headers.ts';
-import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
+import type { Limiter } from '../../rate-limit.ts';
+import { assertAdmitted } from '../../request-admission.ts';
 import { createSharedText, type SendText } from '../../shared-text.ts';
 import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 

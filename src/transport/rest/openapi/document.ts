@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { VERSION } from '../../../text/version.ts';
 import { refusedDeployReply } from '../deployment-wire.ts';
-import { eventFrame, replyFrame } from '../frames.ts';
-import { errorReply } from '../replies.ts';
+import { errorReply, openaiErrorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
-import { routes } from '../routes.ts';
 import { errorResponse, errorResponses } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { COMMON_HEADERS, HEADERS, headersOf } from './headers.ts';
@@ -16,7 +14,11 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 const TAGS: Record<Route['tag'] | 'Description', string> = {
   Chat: 'Send messages to a bot, or run single prompts.',
   Runs: 'Each reply of a bot is a run. Retrieve, follow and cancel runs.',
+  Approvals: 'Tool calls that wait for the approval of a person. List and decide them.',
+  Evaluations: 'Run the tests of a definition before it is deployed.',
   Deployments: 'Deploy definitions, list deployments and roll back.',
+  OpenAI:
+    'Bots as models of OpenAI’s API, for clients that exist already. Errors have the form of that API. Unknown members of a body and unknown query parameters are ignored.',
   Description: 'The machine-readable description of this API.',
 };
 
@@ -25,7 +27,7 @@ const TAGS: Record<Route['tag'] | 'Description', string> = {
  *
  * @param publicUrl the URL of this server, if the operator configured it. The server's address is relative otherwise.
  */
-export function describeApi(publicUrl?: string): OpenApiDocument {
+export function describeApi(routes: readonly Route[], publicUrl?: string): OpenApiDocument {
   const description: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: {
@@ -50,9 +52,9 @@ export function describeApi(publicUrl?: string): OpenApiDocument {
     components: {
       schemas: {
         Error: errorReply,
-        ReplyFrame: replyFrame,
-        EventFrame: eventFrame,
+        OpenAIError: openaiErrorReply,
         RefusedDeploy: refusedDeployReply,
+        ...Object.fromEntries(routes.flatMap(({ frame }) => (frame ? [[idOf(frame), frame]] : []))),
       },
       headers: HEADERS,
       parameters: {
@@ -119,7 +121,7 @@ const OF_THE_DOCUMENT: ZodOpenApiOperationObject = {
   },
 };
 
-function pathsOf(table: Route[]) {
+function pathsOf(table: readonly Route[]) {
   const paths = Map.groupBy(table, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'));
   return Object.fromEntries(
     [...paths].map(([path, methods]) => [
@@ -166,7 +168,9 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
           // respond with JSON by default mention their streams only in the description.
           ...(schema
             ? { 'application/json': { schema, example: exampleOf(schema) } }
-            : route.streams && { 'text/event-stream': streamContent(route.streams) }),
+            : (route.streams === 'reply' || route.streams === 'events') && {
+                'text/event-stream': streamContent(route.streams),
+              }),
         },
       },
       ...(acceptedSchema && {
@@ -205,7 +209,16 @@ function capitalised(name: string): string {
   return words.join('-').replace(/-Id$/, '-ID');
 }
 
-function answerOf({ schema, streams }: Route): string {
+/** The name of a schema among the components. */
+function idOf(schema: z.ZodType): string {
+  return String(schema.meta()?.id);
+}
+
+function answerOf({ schema, streams, frame }: Route): string {
+  if (schema && frame && streams === 'response')
+    return `The complete response. If it is streamed, the response is Server-Sent Events: lines \`event: <type>\` and \`data: <JSON>\` with a \`${idOf(frame)}\` for each event. After 15 seconds without an event, a comment line follows.`;
+  if (schema && frame && streams === 'completion')
+    return `The complete response. If it is streamed, the response is Server-Sent Events: a line \`data: <JSON>\` with a \`${idOf(frame)}\` for each chunk, and \`data: [DONE]\` at the end. After 15 seconds without a chunk, a comment line follows. An error after the first chunk is \`data: {"error": …}\` and the end.`;
   if (schema && streams)
     return 'The complete response. If the reply is streamed, the response is the same as of `POST /bots/{id}/chat/stream`.';
   return streams ? 'The stream.' : 'The response.';

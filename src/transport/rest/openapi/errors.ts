@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../../../errors/errors.ts';
-import { errorReply } from '../replies.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, GatewayError } from '../../../errors/errors.ts';
+import { errorBody } from '../../error-body.ts';
+import { openaiError } from '../../openai-error.ts';
+import { errorReply, openaiErrorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { exampleId } from '../wire.ts';
 import { exampleOf } from './example.ts';
@@ -26,8 +28,9 @@ const OF_ANY_REQUEST: ErrorCode[] = [
 ];
 
 /** Every error code of a route, in the order of `ERRORS`. */
-function codesOf({ input, scope, errors }: Route): ErrorCode[] {
-  const codes = new Set([...OF_ANY_REQUEST, ...errors]);
+function codesOf({ input, scope, errors, isOfBot }: Route): ErrorCode[] {
+  const ofAny = OF_ANY_REQUEST.filter((code) => isOfBot || !code.startsWith('bot_'));
+  const codes = new Set([...ofAny, ...errors]);
   if (scope) codes.add('insufficient_scope');
   if (input.body) codes.add('invalid_json');
   return ERROR_CODES.filter((code) => codes.has(code));
@@ -39,22 +42,34 @@ export function errorResponses(route: Route): Record<string, ZodOpenApiResponseO
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      errorResponse(status, codes, { field: fieldOf(route), refusal: route.refusalSchema }),
+      errorResponse(status, codes, {
+        field: fieldOf(route),
+        refusal: route.refusalSchema,
+        isOpenAI: route.tag === 'OpenAI',
+      }),
     ]),
   );
 }
 
 /**
  * @param field the invalid field in the example of `invalid_request`.
+ * @param isOpenAI whether the error has the form of OpenAI's API.
  * @param refusal the schema of a body with other fields besides the error. It has the code `definition_invalid`.
  */
 export function errorResponse(
   status: number,
   codes: ErrorCode[],
-  { field, refusal }: { field?: string | undefined; refusal?: z.ZodType | undefined } = {},
+  {
+    field,
+    refusal,
+    isOpenAI = false,
+  }: { field?: string | undefined; refusal?: z.ZodType | undefined; isOpenAI?: boolean } = {},
 ): ZodOpenApiResponseObject {
   const isRefusal = (code: ErrorCode) => refusal !== undefined && code === 'definition_invalid';
-  const schema = errorSchema(codes.filter((code) => !isRefusal(code)));
+  const schema = errorSchema(
+    codes.filter((code) => !isRefusal(code)),
+    isOpenAI,
+  );
   return {
     description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
     headers: {
@@ -69,7 +84,7 @@ export function errorResponse(
         examples: Object.fromEntries(
           codes.map((code) => [
             code,
-            { value: isRefusal(code) ? exampleOf(refusal) : exampleOfError(code, field) },
+            { value: isRefusal(code) ? exampleOf(refusal) : exampleOfError(code, field, isOpenAI) },
           ]),
         ),
       },
@@ -82,10 +97,10 @@ function referenceTo(schema: z.ZodType | undefined) {
   return { $ref: `#/components/schemas/${schema?.meta()?.id}` };
 }
 
-function errorSchema(codes: ErrorCode[]) {
+function errorSchema(codes: ErrorCode[], isOpenAI: boolean) {
   return {
     allOf: [
-      { $ref: '#/components/schemas/Error' },
+      { $ref: `#/components/schemas/${isOpenAI ? 'OpenAIError' : 'Error'}` },
       {
         type: 'object' as const,
         additionalProperties: true,
@@ -101,18 +116,21 @@ function errorSchema(codes: ErrorCode[]) {
   };
 }
 
-function exampleOfError(code: ErrorCode, field: string | undefined) {
+function exampleOfError(code: ErrorCode, field: string | undefined, isOpenAI: boolean) {
   const problem = { path: field ?? '', message: 'is invalid' };
   const isAboutField = code === 'invalid_request' && field !== undefined;
-  return errorReply.parse({
-    error: {
-      code,
-      message: isAboutField ? `${problem.path}: ${problem.message}` : meaningOf(code),
-      ...(code === 'rate_limit_exceeded' && { retry_after: 21 }),
+  const error = new GatewayError(
+    code,
+    isAboutField ? `${problem.path}: ${problem.message}` : meaningOf(code),
+    {
+      ...(code === 'rate_limit_exceeded' && { retryAfter: 21 }),
       ...(isAboutField && { details: [problem] }),
-      request_id: exampleId('req'),
     },
-  });
+  );
+  const requestId = exampleId('req');
+  return isOpenAI
+    ? openaiErrorReply.parse(openaiError(error, requestId).body)
+    : errorReply.parse(errorBody(error, requestId));
 }
 
 /** The first field of the route's query or body. */

@@ -13,7 +13,8 @@ export function exampleOf(schema: unknown): unknown {
   if (schema instanceof z.ZodDefault) return exampleOfDefault(schema.unwrap());
   if (schema instanceof z.ZodArray) return [exampleOf(schema.element)];
   if (schema instanceof z.ZodEnum) return schema.options[0];
-  if (schema instanceof z.ZodNullable) return null;
+  if (schema instanceof z.ZodLiteral) return schema.value;
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodNull) return null;
   if (schema instanceof z.ZodBoolean) return true;
   if (schema instanceof z.ZodObject) {
     const fields = Object.entries(schema.shape).map(([name, field]) => [name, exampleOf(field)]);

@@ -1,6 +1,5 @@
 import type { ZodOpenApiMediaTypeObject } from 'zod-openapi';
 import type { Frame } from '../frames.ts';
-import type { StreamForm } from '../sse.ts';
 import { exampleId } from '../wire.ts';
 
 const run_id = exampleId('run');
@@ -18,6 +17,9 @@ const error: Frame = {
 };
 
 const call = { delta: '', name: 'memory.save', call_id: 'call_1' } as const;
+
+/** A stream that is a whole response. */
+type StreamForm = 'reply' | 'events';
 
 const WRITTEN: Record<StreamForm, string> = {
   reply:

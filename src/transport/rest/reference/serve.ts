@@ -2,12 +2,16 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { pageHeaders } from '../../page-headers.ts';
-import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
+import type { Limiter } from '../../rate-limit.ts';
+import { assertAdmitted } from '../../request-admission.ts';
 import { createSharedText } from '../../shared-text.ts';
 import { describeApi } from '../openapi/document.ts';
+import type { Route } from '../route.ts';
 import { renderPage } from './page.ts';
 
 type Options = {
+  /** The routes to describe. */
+  routes: readonly Route[];
   limiter: Limiter;
   /** The URL of this server in the document and the examples. Unknown: `/v1`, and the origin of the page. */
   publicUrl: string | undefined;
@@ -17,10 +21,13 @@ type Options = {
  * Serves the OpenAPI document at `/v1/openapi.json` and the reference page at `/docs`. Both are public: a request
  * without a key counts 1 against the limit of the client address. Both are rendered on the first request.
  */
-export async function serveReference(app: FastifyInstance, { limiter, publicUrl }: Options) {
+export async function serveReference(
+  app: FastifyInstance,
+  { routes, limiter, publicUrl }: Options,
+) {
   let made: ReturnType<typeof describeApi> | undefined;
   const description = () => {
-    made ??= describeApi(publicUrl);
+    made ??= describeApi(routes, publicUrl);
     return made;
   };
   const sendDescription = createSharedText(() => JSON.stringify(description()), {

@@ -1,4 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react';
+import { EntranceAddresses } from '../../../deploy/entrance-addresses.tsx';
 import { Segments } from '../../../parts/segments.tsx';
 import type { Call } from '../../../server/call.ts';
 import { LongCode } from './long-code.tsx';
@@ -10,6 +11,10 @@ const NOTES: Record<Language, string> = {
   node: 'For Node.js 20 or later, as an ES module. It needs no package.',
   python: 'For Python 3. It needs no package.',
   graphql: 'For Node.js 20 or later, as an ES module, with the package graphql-sse.',
+  'openai-node': 'For Node.js 20 or later, as an ES module, with the package openai.',
+  'openai-python': 'For Python 3, with the package openai.',
+  'ai-sdk':
+    'For Node.js 20 or later, as an ES module, with the package @parley/client. The key also needs the scope runs to show tool calls.',
 };
 
 /** The call as code, with the key in the variable `PARLEY_API_KEY`. */
@@ -31,6 +36,7 @@ export function CodeTab({ call }: { call: Call }) {
       <p className="faint">
         {NOTES[language]} Set <code>PARLEY_API_KEY</code> to an API key with the scope chat.
       </p>
+      <EntranceAddresses botId={call.botId} environment={call.environment} />
     </div>
   );
 }

@@ -1,5 +1,7 @@
 import type { Call } from '../../../server/call.ts';
-import { asHeaderValue, restRequest } from '../../../server/rest-request.ts';
+import { restRequest } from '../../../server/rest-request.ts';
+import { aiSdk, openaiNode, openaiPython } from './entrance-samples.ts';
+import { inCode, indented, inJavaScript, inPython, inShell, isLatin } from './literals.ts';
 
 export const LANGUAGES = [
   { name: 'curl', label: 'curl' },
@@ -7,13 +9,16 @@ export const LANGUAGES = [
   { name: 'node', label: 'Node.js' },
   { name: 'python', label: 'Python' },
   { name: 'graphql', label: 'GraphQL over SSE' },
+  { name: 'openai-node', label: 'OpenAI for Node.js' },
+  { name: 'openai-python', label: 'OpenAI for Python' },
+  { name: 'ai-sdk', label: 'AI SDK' },
 ] as const;
 
 export type Language = (typeof LANGUAGES)[number]['name'];
 
 /**
  * A program that sends a call. It works without changes: curl in a POSIX shell, the client and Node.js as ES modules, Python
- * with its standard library, GraphQL with the package `graphql-sse`. The key comes from the variable `PARLEY_API_KEY`.
+ * with its standard library, GraphQL with the package `graphql-sse`, and the others with the packages that they name. The key comes from the variable `PARLEY_API_KEY`.
  *
  * @param origin the address of the server, without a path.
  */
@@ -29,6 +34,12 @@ export function sampleOf(language: Language, call: Call, origin: string): string
       return python(call, origin);
     case 'graphql':
       return graphql(call, origin);
+    case 'openai-node':
+      return openaiNode(call, origin);
+    case 'openai-python':
+      return openaiPython(call, origin);
+    case 'ai-sdk':
+      return aiSdk(call, origin);
   }
 }
 
@@ -153,42 +164,4 @@ for await (const { data, errors } of client.iterate({ query, variables })) {
   console.log(data.chat);
 }
 `;
-}
-
-/** Quotes an argument for a POSIX shell. Within single quotes, only the single quote is special. */
-function inShell(text: string): string {
-  if (/^[\w:/.,@%+=-]+$/.test(text)) return text;
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** A string literal of JavaScript and of Python, which have the escapes of JSON. */
-function inCode(text: string): string {
-  return JSON.stringify(text);
-}
-
-function inJavaScript(value: unknown): string {
-  // As a plain member, `__proto__` would set the prototype.
-  return JSON.stringify(value, null, 2).replaceAll(/^( *)"__proto__": /gm, '$1["__proto__"]: ');
-}
-
-function inPython(value: unknown): string {
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const isList = Array.isArray(value);
-  const members = isList
-    ? value.map(inPython)
-    : Object.entries(value).map(([name, member]) => `${inCode(name)}: ${inPython(member)}`);
-  const [open, close] = isList ? '[]' : '{}';
-  if (members.length === 0) return `${open}${close}`;
-  return `${open}\n    ${indented(members.join(',\n'), 4)},\n${close}`;
-}
-
-/** Indents all lines but the first. */
-function indented(text: string, spaces: number): string {
-  return text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
-}
-
-function isLatin(text: string): boolean {
-  return asHeaderValue(text) === text;
 }

@@ -13,8 +13,15 @@ const SHORT = 600;
 const LINE = 200;
 
 /** A part of the prompt: its place, its role and its text, which unfolds. */
-export function PromptPart({ part: { place, role, text } }: { part: PlacedPart }) {
-  const [isOpen, setOpen] = useState((text?.length ?? 0) <= SHORT);
+export function PromptPart({
+  part: { place, role, text },
+  isFound = false,
+}: {
+  part: PlacedPart;
+  /** Whether a search found the part, which then starts unfolded. */
+  isFound?: boolean;
+}) {
+  const [isOpen, setOpen] = useState(isFound || (text?.length ?? 0) <= SHORT);
   return (
     <li>
       <details

@@ -1,16 +1,34 @@
+import { useState } from 'react';
 import { RunPrompt as ReadPrompt } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { useCopy } from '../../../parts/copy.tsx';
+import { TextField } from '../../../parts/field.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
 import { isActive } from '../../../runs/labels.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { ShownRun } from '../use-run.ts';
 import './prompt.css';
 import { PromptPart } from './prompt-part.tsx';
-import { type Prompt, promptText, stepsOf } from './steps.ts';
+import {
+  type Band,
+  bandsOf,
+  KINDS,
+  type PartKind,
+  type Prompt,
+  promptText,
+  sharesOf,
+} from './steps.ts';
 
-/** The first request of the run to the model, by the steps that added its parts. */
-export function RunPrompt({ run: { id, status } }: { run: ShownRun }) {
+type PromptProps = {
+  run: ShownRun;
+  /** Tokens of the request, as the model server counted them. */
+  tokens?: number | undefined;
+  /** Shows the parts of these sources alone. */
+  kinds?: readonly PartKind[] | undefined;
+};
+
+/** The first request of the run to the model, by the sources of its parts in the order in which the model reads them. */
+export function RunPrompt({ run: { id, status }, tokens, kinds }: PromptProps) {
   const isOpen = isActive(status);
   const { data, problem, retry } = useServerQuery(ReadPrompt, { id }, { pause: isOpen });
   if (isOpen) return <p className="faint run-note">The prompt is stored when the run is over.</p>;
@@ -22,42 +40,135 @@ export function RunPrompt({ run: { id, status } }: { run: ShownRun }) {
       </div>
     );
   const prompt = data.run?.prompt;
-  return prompt ? <Parts prompt={prompt} /> : <NoPrompt />;
+  if (!prompt) return <NoPrompt />;
+  return kinds ? <Some prompt={prompt} kinds={kinds} /> : <Whole prompt={prompt} tokens={tokens} />;
 }
 
-function Parts({ prompt }: { prompt: Prompt }) {
-  const [isCopied, copy] = useCopy(() => promptText(prompt));
+/** The parts of some sources. */
+function Some({ prompt, kinds }: { prompt: Prompt; kinds: readonly PartKind[] }) {
+  const bands = bandsOf(prompt).filter(({ kind }) => kinds.includes(kind));
   return (
     <div className="prompt">
-      {!prompt.complete && (
-        <p className="run-notice">
-          Not complete: a part is no longer stored. History is deleted with its runs, and facts of
-          more than 64 KiB are not stored.
-        </p>
-      )}
-      {stepsOf(prompt).map(({ step, name, nothing, parts }) => (
-        <section key={step} aria-label={name}>
-          <h3>{name}</h3>
-          {parts.length === 0 ? (
-            <p className="faint run-note">{nothing}</p>
-          ) : (
-            <ul>
-              {parts.map((part) => (
-                <PromptPart key={part.place} part={part} />
-              ))}
-            </ul>
-          )}
-        </section>
+      {!prompt.complete && <Incomplete />}
+      {bands.map((band) => (
+        <BandView key={band.parts[0]?.place} band={band} tokens={undefined} share={undefined} />
       ))}
+      {bands.length === 0 &&
+        kinds.map((kind) => (
+          <p key={kind} className="faint run-note">
+            {KINDS[kind].nothing}
+          </p>
+        ))}
+    </div>
+  );
+}
+
+function Whole({ prompt, tokens }: { prompt: Prompt; tokens: number | undefined }) {
+  const [isCopied, copy] = useCopy(() => promptText(prompt));
+  const [search, setSearch] = useState('');
+  const bands = bandsOf(prompt);
+  const shares = sharesOf(bands, tokens);
+  const total = bands.reduce((sum, { length = 0 }) => sum + length, 0);
+  const wanted = search.trim().toLowerCase();
+  const isFound = (text: string | null) => text?.toLowerCase().includes(wanted) ?? false;
+  const shown = bands.flatMap((band, index) => {
+    const parts = wanted ? band.parts.filter(({ text }) => isFound(text)) : band.parts;
+    return parts.length > 0 ? [{ band: { ...band, parts }, tokens: shares[index] }] : [];
+  });
+  return (
+    <div className="prompt">
+      {!prompt.complete && <Incomplete />}
+      <div className="prompt-stack" role="img" aria-label={stackLabel(bands)}>
+        {bands.map(({ kind, parts, length = 0 }) => (
+          <span
+            key={parts[0]?.place}
+            className={`prompt-${kind}`}
+            style={{ flexGrow: Math.max(length, total / 200) }}
+            title={KINDS[kind].name}
+          />
+        ))}
+      </div>
+      <TextField
+        label="Find in the prompt"
+        type="search"
+        value={search}
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      {shown.map(({ band, tokens }) => (
+        <BandView
+          key={`${band.parts[0]?.place} ${wanted !== ''}`}
+          band={band}
+          tokens={tokens}
+          share={band.length === undefined || total === 0 ? undefined : band.length / total}
+          isFound={wanted !== ''}
+        />
+      ))}
+      {shown.length === 0 && <p className="faint run-note">No part has this text.</p>}
       <p className="prompt-foot">
         <Button icon={isCopied ? 'check' : 'copy'} onClick={copy}>
           Copy the prompt
         </Button>
         <span className="faint">
-          The first request to the model. Results of tools follow in the trace.
+          {shares.some((share) => share !== undefined)
+            ? 'The model server counts the tokens of the request, with the descriptions of tools. They are shared out by the length of the parts.'
+            : 'The first request to the model. Later requests also have the results of tools.'}
         </span>
       </p>
     </div>
+  );
+}
+
+function stackLabel(bands: readonly Band[]): string {
+  const total = bands.reduce((sum, { length = 0 }) => sum + length, 0);
+  return `Parts of the prompt by length: ${bands
+    .map(({ kind, length = 0 }) => `${KINDS[kind].name} ${percent(total && length / total)}`)
+    .join(', ')}`;
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** The parts of one source. */
+function BandView({
+  band: { kind, parts },
+  tokens,
+  share,
+  isFound = false,
+}: {
+  band: Band;
+  tokens: number | undefined;
+  share: number | undefined;
+  /** Whether the parts are the ones that a search found, which start unfolded. */
+  isFound?: boolean;
+}) {
+  const { name } = KINDS[kind];
+  return (
+    <section className={`prompt-band prompt-${kind}`} aria-label={`${name} in the prompt`}>
+      <header>
+        <h3>{name}</h3>
+        <span className="soft number">
+          {[
+            tokens !== undefined && `${tokens.toLocaleString('en')} tokens`,
+            share !== undefined && percent(share),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+      </header>
+      <ul>
+        {parts.map((part) => (
+          <PromptPart key={part.place} part={part} isFound={isFound} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Incomplete() {
+  return (
+    <p className="run-notice">
+      Not complete: a part is no longer stored. History is deleted with its runs, and facts of more
+      than 64 KiB are not stored.
+    </p>
   );
 }
 

@@ -15,10 +15,16 @@ export const ACTIONS: Record<AuditAction, string> = {
   UPDATE_BOT: 'changed a bot',
   DELETE_BOT: 'deleted a bot',
   DEPLOY: 'deployed',
+  DEPLOY_FAILED: 'failed to deploy',
+  SKIP_GATE: 'went round the gate',
   ROLLBACK: 'rolled back',
   PROMOTE: 'promoted',
   SET_MEMORY: 'changed a memory',
   FORGET_SESSION: 'forgot a conversation',
+  ASK_APPROVAL: 'asked for approval of a call',
+  APPROVE_CALL: 'approved a call',
+  DENY_CALL: 'denied a call',
+  EXPIRE_APPROVAL: 'let an approval expire',
 };
 
 /** The authors of actions that need no key. Besides them, operators of other accounts have none. */

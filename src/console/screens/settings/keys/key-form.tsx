@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { KeyScope } from '../../../../generated/operations/console.ts';
 import { Choice, Choices } from '../../../parts/choices.tsx';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { TextField } from '../../../parts/field.tsx';
@@ -31,6 +32,8 @@ export function KeyForm({
     botIds: (edited ?? apiKey).bots?.map(({ id }) => id) ?? null,
     expiresAt: undefined,
   });
+  const mayGrant = (scope: KeyScope) =>
+    apiKey.scopes.includes(scope) || (scope === 'APPROVE' && apiKey.scopes.includes('ADMIN'));
   const change = (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part });
   return (
     <DialogForm
@@ -56,7 +59,7 @@ export function KeyForm({
               label={scopeName(scope)}
               hint={allows}
               isChosen={draft.scopes.includes(scope)}
-              unavailable={!apiKey.scopes.includes(scope) && lacks(scope)}
+              unavailable={!mayGrant(scope) && lacks(scope)}
               onChange={(isChosen) =>
                 change({
                   scopes: isChosen

@@ -17,6 +17,8 @@ export type Findings = {
   findings: readonly Finding[];
   hasErrors: boolean;
   envNames: readonly string[];
+  /** The number of tests of a valid text. */
+  tests: number;
 };
 
 /** Up to this length, a text is checked after each key press has shown; a longer one at a pause in typing. */
@@ -67,8 +69,13 @@ export function reading(onRead: (findings: Findings) => void): Extension {
 }
 
 function findingsIn(doc: Text, names: readonly string[] | undefined) {
-  const { definition, envNames, diagnose } = readSource(doc.toString());
-  return { findings: diagnose(names), hasErrors: definition === null, envNames };
+  const { definition, envNames, tests, diagnose } = readSource(doc.toString());
+  return {
+    findings: diagnose(names),
+    hasErrors: definition === null,
+    envNames,
+    tests: tests.length,
+  };
 }
 
 function afterPause(run: () => void): () => void {

@@ -8,6 +8,8 @@ import {
 import { BLOCKS, type BlockName, type Shape } from '../../../../language/grammar.ts';
 import type { Member } from '../../../../language/syntax.ts';
 import type { Token } from '../../../../language/token.ts';
+import { inTest, partsAt } from './complete-tests.ts';
+import type { Option } from './option.ts';
 import {
   envNamesOf,
   factsOf,
@@ -18,14 +20,6 @@ import {
 } from './references.ts';
 import { snippetOf } from './snippet.ts';
 import { blockAt, indexBefore, isInComment, ruleOf, type Syntax, stringAt } from './syntax.ts';
-
-export type Option = {
-  label: string;
-  kind: 'keyword' | 'name' | 'type' | 'constant' | 'variable';
-  detail?: string;
-  /** Inserted in place of the label, in CodeMirror's syntax for snippets. */
-  snippet?: string;
-};
 
 /** What may stand at an offset. `from` is where the typed beginning of it starts. */
 export type Completion = { from: number; options: Option[] };
@@ -65,20 +59,28 @@ function optionsAt(
   if (isAfterHead && !isAfterBlock && (isSameLine || goesOn))
     return argumentsAt(syntax, member, block.name, previous, { owners, deployed });
   const isFree = !isSameLine || previous?.kind === '{' || previous?.kind === '}';
-  return isFree ? wordsIn(block.name, block.members, from) : [];
+  if (!isFree) return [];
+  if (block.name === 'remembered') return names(factsOf(syntax), 'name');
+  const words = wordsIn(block.name, block.members, from);
+  return block.name === 'test' ? partsAt(words, block.members, from) : words;
 }
 
-/** The words that a block still allows. A capability has one request, as its last member. */
+/** The words that a block still allows. A capability has one request, and its input before it. */
 function wordsIn(name: BlockName, members: readonly Member[], from: number): Option[] {
   const others = members.filter(({ token }) => token.start !== from);
   const present = new Set(others.map(({ word }) => word));
   const request = others.find(({ word }) => REQUESTS.includes(word));
-  if (request && request.token.start < from) return [];
+  const isLate = request !== undefined && request.token.start < from;
   return Object.entries(BLOCKS[name].words ?? {})
     .filter(([word, { repeats }]) => repeats || !present.has(word))
     .filter(([word]) => !request || !REQUESTS.includes(word))
+    .filter(([word]) => !(isLate && word === 'input'))
+    .filter(([word]) => !(request?.word === 'get' && CHANGE_MARKS.includes(word)))
     .map(([label, rule]) => ({ label, kind: 'keyword', snippet: snippetOf(label, rule) }));
 }
+
+/** Settings of a capability without an effect on a request that only reads. */
+const CHANGE_MARKS = ['reads', 'repeatable'];
 
 const HEADER: Option = { label: 'agentlang 5', kind: 'keyword' };
 const AGENT: Option = {
@@ -106,16 +108,20 @@ function argumentsAt(
   const { tokens } = syntax;
   if (previous.kind === '.' && tokens[previous.index - 1]?.text === 'env')
     return variables(syntax, deployed);
+  if (block === 'test') return inTest(member, previous, syntax);
   if (previous.kind === '.') return [];
   const rule = ruleOf(member, block);
-  // Only the first argument and the items of a list, which is always the last argument, have options.
-  const shape = previous.kind === ',' ? rule?.shapes.at(-1) : rule?.shapes[0];
+  // Only the first argument and the items of a list have options.
+  const shape =
+    previous.kind === ',' ? rule?.shapes.find((one) => LISTS.has(one)) : rule?.shapes[0];
   if (shape && (previous === member.token || previous.kind === ','))
-    return ofShape(shape, member, syntax, { owners, deployed });
+    return ofShape(shape, member, syntax, { owners, deployed }, previous);
   if (shape === 'window' && previous.kind === 'integer') return names(['messages'], 'constant');
   const isNamed = previous === member.arguments[0]?.token;
   return rule?.form && isNamed ? [{ label: rule.form.word, kind: 'keyword' }] : [];
 }
+
+const LISTS: ReadonlySet<Shape> = new Set(['strings', 'tools', 'approved', 'names']);
 
 const names = (labels: readonly string[], kind: Option['kind']): Option[] =>
   labels.map((label) => ({ label, kind }));
@@ -125,12 +131,20 @@ function ofShape(
   { word }: Member,
   syntax: Syntax,
   { owners, deployed }: Around,
+  previous: Token,
 ): Option[] {
   switch (shape) {
     case 'name':
       if (word === 'channel') return names(CHANNELS, 'constant');
       return word === 'tools' ? names(Object.keys(BUILT_IN_GROUPS), 'constant') : [];
+    case 'tools':
+      return word === 'only' ? [] : names(toolsIn(owners.at(-1)), 'name');
+    case 'approved': {
+      const all = previous.kind === ',' ? [] : names(['all'], 'constant');
+      return [...all, ...names(toolsIn(owners.at(-1)), 'name')];
+    }
     case 'address':
+    case 'chats':
     case 'env':
       return variables(syntax, deployed).map(({ label, ...rest }) => ({
         ...rest,
@@ -158,6 +172,12 @@ function variables(syntax: Syntax, deployed: readonly string[]): Option[] {
     kind: 'variable',
     detail: deployed.includes(label) ? 'has a value' : 'no value yet',
   }));
+}
+
+/** The tools that a server's `only` names, as they are written. */
+function toolsIn(server: Member | undefined): string[] {
+  const only = server?.block?.members.find(({ word }) => word === 'only');
+  return only?.arguments.map(({ token }) => token.text) ?? [];
 }
 
 function capabilityIn(owners: readonly Member[]): Member | undefined {

@@ -24,8 +24,11 @@ export const CHAPTERS: { readonly [block in BlockName]: string } = {
   tools: 'tools',
   mcp: 'mcp',
   capability: 'capability',
+  approval: 'approval',
   input: 'input',
   request: 'request',
+  test: 'test',
+  remembered: 'test',
 };
 
 /** Arguments that have the help of another word. */
@@ -98,6 +101,8 @@ function topicOf(syntax: Syntax, token: Token): Pick<Topic, 'word' | 'chapter'> 
   if (argument?.kind === 'type')
     return SCALARS.some((name) => name === word) ? { word, chapter: 'input' } : undefined;
   if (member.word === 'channel') return { word, chapter: 'channel' };
+  if (member.word === 'approval' && word === 'all') return { word, chapter: 'approval' };
+  if (argument?.kind === 'word') return { word, chapter: 'test' };
   if (member.word === 'body') return { word: 'body', chapter: 'request' };
   return argument ? undefined : ARGUMENT_WORDS[word];
 }

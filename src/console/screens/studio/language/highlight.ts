@@ -68,11 +68,11 @@ function rolesIn(
 ): Map<number, Role> {
   const roles = new Map<number, Role>();
 
-  function visitHead({ token, arguments: all, headEnd }: Member, role: Role): void {
+  function visitHead({ word, token, arguments: all, headEnd }: Member, role: Role): void {
     for (let index = token.index + 1; index <= headEnd.index; index += 1)
       if (tokens[index]?.kind === 'name') roles.set(index, 'keyword');
     for (const argument of all) {
-      const own = roleOf(argument);
+      const own = roleOf(argument, word);
       if (own && argument.token.kind === 'name') roles.set(argument.token.index, own);
     }
     roles.set(token.index, role);
@@ -99,8 +99,9 @@ function wordRole(block: BlockName): Role {
 
 const CONSTANTS = ['json', 'form', 'none'];
 
-function roleOf({ kind, token }: Argument): Role | undefined {
+function roleOf({ kind, token }: Argument, word: string): Role | undefined {
   if (kind === 'type') return 'type';
   if (kind === 'name') return CONSTANTS.includes(token.text) ? 'constant' : 'name';
+  if (kind === 'tool') return word === 'approval' && token.text === 'all' ? 'constant' : 'name';
   return kind === 'env' ? 'name' : undefined;
 }

@@ -1,5 +1,6 @@
+import { nameOf as textIn } from '../../../../language/check/values.ts';
 import type { Member } from '../../../../language/syntax.ts';
-import { templatePathsOf } from './references.ts';
+import { REQUESTS, templatePathsOf } from './references.ts';
 import { type Place, placesOf, type Syntax } from './syntax.ts';
 
 /** A place of the definition to jump to. */
@@ -16,11 +17,12 @@ export type Outline = {
   facts: Entry[];
   channels: Entry[];
   tools: Entry[];
+  tests: Entry[];
   /** Environment variables, by name. */
   variables: Entry[];
 };
 
-const LISTED_ELSEWHERE = ['memory', 'channel', 'tools'];
+const LISTED_ELSEWHERE = ['memory', 'channel', 'tools', 'test'];
 
 /** Lists what a definition declares and uses, each in source order but the variables. */
 export function outlineOf(syntax: Syntax): Outline {
@@ -40,6 +42,7 @@ export function outlineOf(syntax: Syntax): Outline {
       .filter(({ member }) => member.word === 'channel')
       .map(({ member }) => ({ name: nameOf(member), detail: '', start: member.token.start })),
     tools: places.flatMap(toolsAt),
+    tests: inAgent.filter(({ member }) => member.word === 'test').map(testAt),
     variables: variablesOf(syntax, places),
   };
 }
@@ -55,13 +58,35 @@ function toolsAt({ member, block, around }: Place): Entry[] {
   const { start } = member.token;
   if (block === 'tools' && member.word === 'capability') {
     const group = around.at(-1);
-    const request = member.block?.members.find(({ word }) => word !== 'input');
+    const request = member.block?.members.find(({ word }) => REQUESTS.includes(word));
     const name = `${group ? nameOf(group) : ''}.${nameOf(member)}`;
-    return [{ name, detail: request?.word.toUpperCase() ?? '', start }];
+    return [{ name, detail: withApproval(request?.word.toUpperCase() ?? '', member), start }];
   }
   if (block !== 'agent' || member.word !== 'tools') return [];
-  if (member.form === 'mcp') return [{ name: `${nameOf(member)}.*`, detail: 'MCP', start }];
+  if (member.form === 'mcp')
+    return [{ name: `${nameOf(member)}.*`, detail: withApproval('MCP', member), start }];
   return member.block ? [] : [{ name: nameOf(member), detail: 'built in', start }];
+}
+
+function testAt({
+  member: {
+    arguments: [name],
+    block,
+    token,
+  },
+}: Place): Entry {
+  const turns = block?.members.filter(({ word }) => word === 'user').length ?? 0;
+  return {
+    name: name ? textIn(name.token) : token.text,
+    detail: turns === 1 ? '1 turn' : `${turns} turns`,
+    start: token.start,
+  };
+}
+
+/** Adds to a tool's detail that calls need approval. */
+function withApproval(detail: string, { block }: Member): string {
+  const asks = block?.members.some(({ word }) => word === 'approval');
+  return asks ? `${detail}, approval` : detail;
 }
 
 function nameOf({ arguments: [first], token }: Member): string {

@@ -1,4 +1,6 @@
 import { BOUNDS } from '../../../../language/bounds.ts';
+import { callOf } from '../../../../language/check/test-tools.ts';
+import { nameOf as textIn } from '../../../../language/check/values.ts';
 import { MEMORY_GROUP } from '../../../../language/definition.ts';
 import type { SourceRange } from '../../../../language/source.ts';
 import type { Member } from '../../../../language/syntax.ts';
@@ -45,26 +47,60 @@ function renamingOf(place: Place, places: Place[], paths: TemplatePath[]): Renam
   const { member, block, around } = place;
   const owner = around.at(-1);
   if (block === 'memory') {
-    const uses = usesOf(paths, 'memory', member.token.text);
+    const { text } = member.token;
+    const uses = usesOf(paths, 'memory', text);
     return {
       ...declaration('fact', member.token, namesIn(owner)),
-      ranges: [member.token, ...uses],
+      ranges: [member.token, ...uses, ...rememberedIn(places, text)],
     };
   }
   if (block === 'input') return ofInput(member, around, places, paths);
   const [name] = member.arguments;
   if (name?.kind !== 'name') return undefined;
-  if (block === 'tools' && owner)
+  if (block === 'tools' && owner) {
+    const calls = callsIn(places).filter(
+      ({ group, tool }) => group.text === groupName(owner) && textIn(tool) === name.token.text,
+    );
     return {
       ...declaration('capability', name.token, groupNames(owner.block?.members ?? [])),
-      ranges: [name.token, ...mentions(places, `${groupName(owner)}\\.`, name.token.text, '')],
+      ranges: [
+        name.token,
+        ...mentions(places, `${groupName(owner)}\\.`, name.token.text, ''),
+        ...calls.map(({ tool }) => withoutQuotes(tool)),
+      ],
     };
+  }
   if (block === 'agent' && member.word === 'tools' && (member.block || member.form))
     return {
       ...declaration('group', name.token, groupNames(places.map((one) => one.member))),
-      ranges: [name.token, ...mentions(places, '', name.token.text, `\\.(?:${toolsOf(member)})`)],
+      ranges: [
+        name.token,
+        ...mentions(places, '', name.token.text, `\\.(?:${toolsOf(member)})`),
+        ...callsIn(places)
+          .map(({ group }) => group)
+          .filter(({ text }) => text === name.token.text),
+      ],
     };
   return undefined;
+}
+
+/** The places in tests that save a fact. */
+function rememberedIn(places: Place[], name: string): Token[] {
+  return places
+    .filter(({ block, member }) => block === 'remembered' && member.token.text === name)
+    .map(({ member }) => member.token);
+}
+
+/** The tools that tests name. */
+function callsIn(places: Place[]): { group: Token; tool: Token }[] {
+  return places
+    .filter(({ block }) => block === 'test')
+    .flatMap(({ member }) => callOf(member) ?? []);
+}
+
+/** The range of a name, which may be written in quotes. */
+function withoutQuotes({ kind, start, end }: Token): SourceRange {
+  return kind === 'string' ? { start: start + 1, end: end - 1 } : { start, end };
 }
 
 function declaration(kind: Renaming['kind'], { text: name }: Token, names: string[]) {

@@ -13,11 +13,16 @@ const FIELDS: { readonly [shape in Shape]: string } = {
   env: 'env.#{NAME}',
   strings: '"#{text}"',
   tools: '#{tool}',
+  approved: '#{all}',
+  chats: 'env.#{NAME}',
   names: '#{name}',
   body: '#{json}',
   window: 'last #{1:20} messages',
   effort: '#{low}',
   value: '#{1:1}',
+  call: '#{orders.lookup}',
+  outcome: 'returns "#{text}"',
+  expected: 'reply contains "#{text}"',
   type: '#{string}',
 };
 

@@ -26,6 +26,7 @@ export const OutlinePanel = memo(function OutlinePanel({
       {section('Facts', outline.facts)}
       {section('Channels', outline.channels)}
       {section('Tools', outline.tools)}
+      {section('Tests', outline.tests)}
       {section('Variables', outline.variables, ({ name }) =>
         deployed?.includes(name) ? (
           <span className="studio-set">set</span>

@@ -6,6 +6,9 @@ import { useIsNarrow } from './use-is-narrow.ts';
 
 type TabName = PanelName | 'editor';
 
+/** The panels that stay once they were open. */
+const KEPT: readonly TabName[] = ['tests', 'deploy'];
+
 /** The panels beside the editor. Where only one of them has room, the editor is a tab too. */
 export function Panels({
   findings,
@@ -25,14 +28,14 @@ export function Panels({
     { name: 'chat', label: 'Test chat' },
     { name: 'outline', label: 'Outline' },
     { name: 'problems', label: count === 0 ? 'Problems' : `Problems ${count}` },
+    { name: 'tests', label: 'Tests' },
     { name: 'deploy', label: 'Deploy' },
   ];
   const current: TabName = named ?? (hasTabs ? 'editor' : 'chat');
-  const [wasDeployOpen, setDeployOpen] = useState(false);
-  if (current === 'deploy' && !wasDeployOpen) setDeployOpen(true);
-  // The conversation goes on, and the input of a deploy stays, while another panel is open.
-  const isMounted = (name: string) =>
-    name === current || name === 'chat' || (name === 'deploy' && wasDeployOpen);
+  // The conversation goes on, and the results of tests and the input of a deploy stay, while another panel is open.
+  const [kept, setKept] = useState<ReadonlySet<string>>(new Set(['chat']));
+  if (KEPT.includes(current) && !kept.has(current)) setKept(new Set([...kept, current]));
+  const isMounted = (name: string) => name === current || kept.has(name);
   return (
     <aside className="studio-side" aria-label="Panels">
       <Tabs<TabName>

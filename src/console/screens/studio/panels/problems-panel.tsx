@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import { Icon } from '../../../parts/icon.tsx';
 import type { Finding } from '../editor/state.ts';
 
 /** The problems of the definition. A click leads to their place. */
@@ -18,12 +19,13 @@ export const ProblemsPanel = memo(function ProblemsPanel({
         return (
           <li key={`${line}:${column}:${code}:${message}`}>
             <button type="button" className="studio-entry" onClick={() => onJump(finding)}>
-              <span className={`dot dot-${severity === 'ERROR' ? 'bad' : 'warn'}`} aria-hidden />
+              <span className={`status status-${severity === 'ERROR' ? 'bad' : 'warn'}`}>
+                <Icon name={severity === 'ERROR' ? 'warning' : 'question'} size={14} />
+              </span>
               <span className="studio-entry-text">
-                <span className="unseen">{severity === 'ERROR' ? 'Error: ' : 'Warning: '}</span>
                 {message}
                 <span className="studio-entry-detail mono">
-                  {line}:{column} {code}
+                  {severity === 'ERROR' ? 'error' : 'warning'} at {line}:{column} · {code}
                 </span>
               </span>
             </button>

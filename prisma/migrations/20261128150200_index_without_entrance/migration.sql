@@ -1,0 +1,2 @@
+-- The index with the entrance replaces it.
+DROP INDEX "runs_filter_idx";

@@ -1,0 +1,26 @@
+import {
+  attemptsOf,
+  decisiveAttempt,
+  type Finding,
+  findingsOf,
+} from '../../vocabulary/attempts.ts';
+
+/** What a case that did not pass says first, with its place in the definition. */
+export function firstFindingOf(result: {
+  line: number;
+  column: number;
+  attempts: readonly unknown[];
+}): { line: number; column: number; message: string } | undefined {
+  const attempt = decisiveAttempt(attemptsOf(result));
+  if (!attempt) return undefined;
+  const [first] = findingsOf(attempt);
+  const message = first ? messageOf(first) : attempt.comparison?.reason;
+  if (message === undefined) return undefined;
+  const { line, column } = first?.expectation ?? result;
+  return { line, column, message };
+}
+
+function messageOf({ text, expectation }: Finding): string {
+  if (!expectation) return text;
+  return `${expectation.verdict === 'SKIPPED' ? 'Skipped' : 'Expected'} ${text}`;
+}

@@ -1,0 +1,47 @@
+import type {
+  EvaluationVerdict,
+  ListedEvaluationFragment,
+} from '../../generated/operations/console.ts';
+import { More } from '../parts/more.tsx';
+import { Failed, Skeleton } from '../parts/state.tsx';
+import { CaseList } from './case-list.tsx';
+import { progressOf } from './labels.ts';
+import { useCases } from './use-cases.ts';
+
+/** The cases of an evaluation, of one verdict or all, with a button for the next page. */
+export function CasePages({
+  botId,
+  evaluation,
+  verdict,
+  onGoTo,
+}: {
+  botId: string;
+  evaluation: ListedEvaluationFragment;
+  verdict?: EvaluationVerdict | undefined;
+  /** Goes to a place of the definition. Without it, places are text. */
+  onGoTo?: ((place: { line: number; column: number }) => void) | undefined;
+}) {
+  const { id, repeat } = evaluation;
+  const pages = useCases({ botId, id }, verdict, progressOf(evaluation));
+  const { rows, isFirst, problem, readAgain } = pages;
+  if (isFirst && problem) return <Failed problem={problem} onRetry={readAgain} />;
+  if (isFirst)
+    return (
+      <div className="case-loading" aria-busy="true">
+        <Skeleton height={32} />
+        <Skeleton height={32} />
+      </div>
+    );
+  if (rows.length === 0)
+    return (
+      <p className="case-none faint">
+        {verdict ? 'No case has this verdict.' : 'The evaluation has no cases.'}
+      </p>
+    );
+  return (
+    <>
+      <CaseList cases={rows} repeat={repeat} onGoTo={onGoTo} />
+      <More pages={pages} />
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import type { AttemptTurn, CallChange, Comparison } from '../../vocabulary/attempts.ts';
+import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { Pair, Pairs } from '../parts/pairs.tsx';
+import { Status } from '../parts/status.tsx';
+import { duration } from '../parts/time.tsx';
+import { OUTCOMES } from './labels.ts';
+
+/** A replay beside its recorded run: the replies, the calls, the feedback on the recorded reply, tokens and time. */
+export function ComparisonDetails({
+  comparison: { outcome, reason, callChanges, recorded, feedback },
+  turn,
+}: {
+  comparison: Comparison;
+  /** The turn of the replay. Absent if it did not begin. */
+  turn: AttemptTurn | undefined;
+}) {
+  const label = outcome && OUTCOMES[outcome];
+  return (
+    <section className="comparison" aria-label="Comparison with the recorded run">
+      <p className="comparison-outcome">
+        {label && (
+          <Status icon={label.icon} tone={label.tone}>
+            {label.word}
+          </Status>
+        )}
+        {reason !== undefined && <span dir="auto">{reason}</span>}
+      </p>
+      {recorded.error !== undefined && (
+        <p className="attempt-error" dir="auto">
+          The recorded run failed: {recorded.error}
+        </p>
+      )}
+      <TextDiffView
+        label="Reply"
+        before={recorded.reply}
+        after={turn?.reply ?? ''}
+        beforeName="recorded"
+        afterName="new"
+      />
+      {callChanges.length > 0 && (
+        <ul className="comparison-calls" aria-label="Changed tool calls">
+          {callChanges.map((change, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: changes have no other identity, and never move
+            <li key={at}>
+              <ChangedCall change={change} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Pairs>
+        {feedback.map(({ rating, note }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: opinions have no other identity, and never move
+          <Pair key={at} name={`Feedback ${at + 1}`}>
+            {rating === 'UP' ? 'good' : 'bad'}
+            {note !== undefined && <span dir="auto"> · {note}</span>}
+          </Pair>
+        ))}
+        <Pair name="Tokens">
+          {tokensOf(recorded)} recorded, {turn ? tokensOf(turn) : 0} new
+        </Pair>
+        <Pair name="Model latency">
+          {duration(recorded.latencyMs)} recorded, {duration(turn?.latencyMs ?? 0)} new
+        </Pair>
+      </Pairs>
+    </section>
+  );
+}
+
+function tokensOf({
+  promptTokens,
+  completionTokens,
+}: {
+  promptTokens: number;
+  completionTokens: number;
+}): string {
+  return (promptTokens + completionTokens).toLocaleString('en');
+}
+
+const CHANGES: Record<CallChange['change'], string> = {
+  ADDED: 'Added call',
+  MISSING: 'Missing call',
+  CHANGED: 'Changed call',
+};
+
+function ChangedCall({
+  change: { change, name, recordedArguments, arguments: input },
+}: {
+  change: CallChange;
+}) {
+  return (
+    <>
+      {CHANGES[change]} <span className="mono">{name}</span>
+      {recordedArguments !== undefined && (
+        <span className="comparison-input mono">
+          <span className="faint">recorded</span> {recordedArguments}
+        </span>
+      )}
+      {input !== undefined && (
+        <span className="comparison-input mono">
+          <span className="faint">new</span> {input}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { useSearchParams } from 'wouter';
+import { LackingScope } from '../../frame/lacking-scope.tsx';
+import { Screen } from '../../frame/screen.tsx';
+import { Faults } from '../../parts/faults.tsx';
+import { NoBot } from '../../parts/state.tsx';
+import { SCREENS } from '../../screens.ts';
+import { isMissingBot } from '../../server/problem.ts';
+import { useScope } from '../../server/viewer.ts';
+import { ApprovalList } from './approval-list.tsx';
+import { ApprovalPanel } from './approval-panel.tsx';
+import './approvals.css';
+import { listIn } from './place.ts';
+import { useApprovals, withChange } from './use-approvals.ts';
+
+/** The tool calls of a bot that wait for a person, and the decided ones. The address holds the list and the open one. */
+export default function Approvals({ botId, opened }: { botId: string; opened?: string }) {
+  const mayDecide = useScope('APPROVE');
+  if (!mayDecide)
+    return (
+      <LackingScope
+        title={SCREENS.approvals.title}
+        scope="APPROVE"
+        reason="Approvals hold the requests of tools."
+      />
+    );
+  return <Inbox botId={botId} opened={opened} />;
+}
+
+function Inbox({ botId, opened }: { botId: string; opened: string | undefined }) {
+  const [search] = useSearchParams();
+  const { list, fault } = listIn(search);
+  const pages = useApprovals(botId, list === 'ALL' ? null : list);
+  if (pages.problem && isMissingBot(pages.problem))
+    return (
+      <Screen title={SCREENS.approvals.title}>
+        <NoBot />
+      </Screen>
+    );
+  return (
+    <Screen title={SCREENS.approvals.title}>
+      <Faults faults={{ status: fault }} effect="The waiting calls are listed." />
+      <div className={opened ? 'approvals approvals-open' : 'approvals'}>
+        <ApprovalList botId={botId} list={list} opened={opened} pages={pages} />
+        {opened && (
+          <ApprovalPanel
+            key={opened}
+            id={opened}
+            botId={botId}
+            list={list}
+            onDecided={(decided) => pages.change((rows) => withChange(rows, decided))}
+          />
+        )}
+      </div>
+    </Screen>
+  );
+}

@@ -1,0 +1,26 @@
+import type { ApprovalStatus } from '../../../generated/operations/console.ts';
+import { readName } from '../../frame/parameter.ts';
+
+/** The lists of approvals by the names that addresses have. The first one is the default. */
+export const LISTS = {
+  WAITING: 'Waiting',
+  APPROVED: 'Approved',
+  DENIED: 'Denied',
+  EXPIRED: 'Expired',
+  ALL: 'All',
+} satisfies Record<ApprovalStatus | 'ALL', string>;
+
+export type ListName = keyof typeof LISTS;
+
+/** Reads the list that the address selects. */
+export function listIn(search: URLSearchParams): { list: ListName; fault?: string } {
+  const text = search.get('status');
+  if (!text) return { list: 'WAITING' };
+  const reading = readName(text, LISTS);
+  return 'fault' in reading ? { list: 'WAITING', fault: reading.fault } : { list: reading.name };
+}
+
+/** The parameters of the address of a list. */
+export function searchOf(list: ListName): URLSearchParams {
+  return new URLSearchParams(list === 'WAITING' ? undefined : { status: list.toLowerCase() });
+}

@@ -1,0 +1,214 @@
+import { useState } from 'react';
+import {
+  ChangeGate,
+  type FeedbackRating,
+  type GateInput,
+  type GateSettingsFragment,
+} from '../../../generated/operations/console.ts';
+import { Button } from '../../parts/button.tsx';
+import { Choice, Choices } from '../../parts/choices.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { useMutate } from '../../server/operations.ts';
+import { detailFor } from '../../server/problem.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
+
+type Gate = GateSettingsFragment;
+
+/** Says what a definition must pass before it becomes active in production, and changes it. */
+export function GateBar({
+  botId,
+  gate,
+  onChanged,
+}: {
+  botId: string;
+  gate: Gate | null;
+  onChanged(): void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useScope('ADMIN');
+  return (
+    <section className="gate" aria-label="Gate of production">
+      <Icon name="shield" />
+      <p>
+        <strong>Gate of production:</strong> {sentenceOf(gate)}
+      </p>
+      <Button unavailable={!mayChange && lacks('ADMIN')} onClick={() => setOpen(true)}>
+        {gate ? 'Change…' : 'Set up…'}
+      </Button>
+      {isOpen && (
+        <GateDialog
+          botId={botId}
+          gate={gate}
+          onClose={() => setOpen(false)}
+          onChanged={() => {
+            setOpen(false);
+            onChanged();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function sentenceOf(gate: Gate | null): string {
+  if (!gate) return 'off. A deploy becomes active without an evaluation.';
+  const { tests, replay, repeat } = gate;
+  const rules = [
+    ...(tests ? ['all tests must pass'] : []),
+    ...(replay
+      ? [
+          `of the last ${replay.last} ${RATED[replay.feedback ?? 'ALL']}runs, at most ${replay.maxWorse} may be worse and ${replay.maxDiverged} may diverge`,
+        ]
+      : []),
+  ];
+  return `${rules.join('; ')}${repeat > 1 ? `, each ${repeat} times` : ''}.`;
+}
+
+const RATED = { ALL: '', UP: 'well-rated ', DOWN: 'badly rated ' };
+
+type Draft = {
+  tests: boolean;
+  hasReplay: boolean;
+  last: string;
+  feedback: FeedbackRating | '';
+  maxWorse: string;
+  maxDiverged: string;
+  repeat: string;
+};
+
+function draftOf(gate: Gate | null): Draft {
+  const { last = 50, feedback, maxWorse = 0, maxDiverged = 5 } = gate?.replay ?? {};
+  return {
+    tests: gate?.tests ?? true,
+    hasReplay: gate?.replay != null,
+    last: String(last),
+    feedback: feedback ?? '',
+    maxWorse: String(maxWorse),
+    maxDiverged: String(maxDiverged),
+    repeat: String(gate?.repeat ?? 1),
+  };
+}
+
+function inputOf(draft: Draft): GateInput {
+  const { tests, hasReplay, last, feedback, maxWorse, maxDiverged, repeat } = draft;
+  const replay = {
+    last: Number(last),
+    maxWorse: Number(maxWorse),
+    maxDiverged: Number(maxDiverged),
+    feedback: feedback === '' ? null : feedback,
+  };
+  return { tests, repeat: Number(repeat), replay: hasReplay ? replay : null };
+}
+
+function GateDialog({
+  botId,
+  gate,
+  onClose,
+  onChanged,
+}: {
+  botId: string;
+  gate: Gate | null;
+  onClose(): void;
+  onChanged(): void;
+}) {
+  const [draft, setDraft] = useState(() => draftOf(gate));
+  const { isBusy, problem, run } = useMutate(ChangeGate, ['Bot']);
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const store = async (input: GateInput | null) => {
+    const answer = await run({ id: botId, gate: input });
+    if (answer.problem) return;
+    toast(input ? 'The gate holds from the next deploy on.' : 'The gate is removed.');
+    onChanged();
+  };
+  const isEmpty = !draft.tests && !draft.hasReplay;
+  const number = (name: 'last' | 'maxWorse' | 'maxDiverged', label: string, hint: string) => (
+    <TextField
+      label={label}
+      hint={hint}
+      type="number"
+      min={name === 'last' ? 1 : 0}
+      max={500}
+      required
+      error={detailFor(problem, `input.gate.replay.${name}`)}
+      value={draft[name]}
+      onChange={({ target }) => change({ [name]: target.value })}
+    />
+  );
+  return (
+    <Dialog title="Gate of production" onClose={onClose}>
+      <DialogForm
+        action="Save"
+        isBusy={isBusy}
+        problem={problem}
+        unavailable={isEmpty && 'Choose the tests, recorded runs, or both.'}
+        onSubmit={() => void store(inputOf(draft))}
+        onCancel={onClose}
+      >
+        <p>
+          A deploy or a promotion to production waits until it has passed. What was active before
+          stays active until then. A rollback passes no gate.
+        </p>
+        <Choices label="A definition must pass">
+          <Choice
+            label="Its tests"
+            hint="Every test of the definition passes."
+            isChosen={draft.tests}
+            onChange={(tests) => change({ tests })}
+          />
+          <Choice
+            label="Recorded runs of production"
+            hint="A model compares the new replies with the recorded ones. No tool is called."
+            isChosen={draft.hasReplay}
+            onChange={(hasReplay) => change({ hasReplay })}
+          />
+        </Choices>
+        {draft.hasReplay && (
+          <>
+            {number('last', 'Newest runs', '1 to 500.')}
+            <SelectField
+              label="Feedback"
+              value={draft.feedback}
+              onChange={({ target }) => change({ feedback: ratingIn(target.value) })}
+            >
+              <option value="">any, or none</option>
+              <option value="UP">rated good</option>
+              <option value="DOWN">rated bad</option>
+            </SelectField>
+            {number('maxWorse', 'May be worse', 'Replies that the model finds worse, at most.')}
+            {number(
+              'maxDiverged',
+              'May diverge',
+              'Runs with a call that was not recorded, at most.',
+            )}
+          </>
+        )}
+        <SelectField
+          label="Repeat"
+          hint="All attempts must pass."
+          value={draft.repeat}
+          error={detailFor(problem, 'input.gate.repeat')}
+          onChange={({ target }) => change({ repeat: target.value })}
+        >
+          {['1', '2', '3', '5', '10'].map((count) => (
+            <option key={count} value={count}>
+              {count === '1' ? 'once' : `${count} times`}
+            </option>
+          ))}
+        </SelectField>
+        {gate && (
+          <Button look="quiet" icon="trash" isBusy={isBusy} onClick={() => void store(null)}>
+            Remove the gate
+          </Button>
+        )}
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+function ratingIn(value: string): FeedbackRating | '' {
+  return value === 'UP' || value === 'DOWN' ? value : '';
+}

@@ -1,0 +1,96 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { Skeleton } from '../../parts/state.tsx';
+import { Status } from '../../parts/status.tsx';
+import { duration, RelativeTime } from '../../parts/time.tsx';
+import { errorText } from '../../runs/labels.ts';
+import { lacks } from '../../server/viewer.ts';
+import type { Failure, HomeBot } from './use-home.ts';
+
+const count = (value: number) => value.toLocaleString('en');
+
+/** The last 24 hours in numbers. */
+export function LastDay({ bot: { id, stats } }: { bot: HomeBot }) {
+  if (!stats)
+    return <p className="soft home-note">{lacks('RUNS')} It is needed to read statistics.</p>;
+  const { runs, failed, latencyP50, latencyP95, tokens, thumbsUp, thumbsDown, perHour } = stats;
+  return (
+    <section aria-label="The last 24 hours">
+      <h3>Last 24 hours</h3>
+      <dl className="home-numbers">
+        <Fact name="Runs">
+          <Link href={`/bots/${id}/runs?range=24h`}>{count(runs)}</Link>
+          <Sparkline bars={perHour ?? []} label={`${count(runs)} runs, ${count(failed)} failed`} />
+        </Fact>
+        <Fact name="Failed">
+          <Link
+            href={`/bots/${id}/runs?range=24h&status=failed`}
+            className={failed > 0 ? 'home-failed' : undefined}
+          >
+            {count(failed)}
+          </Link>
+          {runs > 0 && <small className="soft">{((failed / runs) * 100).toFixed(1)} %</small>}
+        </Fact>
+        <Fact name="Latency, median">{latencyP50 === null ? '–' : duration(latencyP50)}</Fact>
+        <Fact name="Latency, p95">{latencyP95 === null ? '–' : duration(latencyP95)}</Fact>
+        <Fact name="Tokens">{count(tokens)}</Fact>
+        <Fact name="Rated good, bad">
+          {count(thumbsUp)}, {count(thumbsDown)}
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="number">{children}</dd>
+    </div>
+  );
+}
+
+/** The latest failed runs with their reasons. */
+export function Failures({
+  bot: { id, stats },
+  failures,
+}: {
+  bot: HomeBot;
+  failures: Failure[] | undefined;
+}) {
+  if (!stats) return null;
+  const all = `/bots/${id}/runs?range=24h&status=failed`;
+  return (
+    <section aria-label="Latest failures">
+      <header>
+        <h3>Latest failures</h3>
+        {stats.failed > 0 && <Link href={all}>All {count(stats.failed)}</Link>}
+      </header>
+      {failures === undefined ? (
+        <Skeleton height={80} />
+      ) : failures.length === 0 ? (
+        <p className="soft home-note">No run failed in the last 24 hours.</p>
+      ) : (
+        <ul className="home-list">
+          {failures.map(({ id: runId, inputExcerpt, error, createdAt, environment }) => (
+            <li key={runId}>
+              <Status icon="warning" tone="bad">
+                {error ? errorText(error.code) : 'Failed'}
+              </Status>
+              <Link href={`/runs/${runId}?range=24h&status=failed`} className="cut" dir="auto">
+                {inputExcerpt.trim() || '(empty)'}
+              </Link>
+              <span className="soft">{toLowerCase(environment)}</span>
+              <span className="soft">
+                <RelativeTime at={createdAt} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+import { useEffect } from 'react';
+import { withTest } from '../../../language/test-block.ts';
+import { toast } from '../../parts/toast.tsx';
+import { isRecord } from '../../server/record.ts';
+import type { OpenEditor } from './editor/commands.ts';
+
+/** Adds the test that another screen gives to the Studio with the entry of the history, once. */
+export function useAddedTest(editor: OpenEditor | undefined): void {
+  useEffect(() => {
+    const state: unknown = history.state;
+    if (!editor || !isRecord(state) || typeof state.test !== 'string') return;
+    const { test, ...others } = state;
+    history.replaceState(others, '');
+    const text = withTest(editor.text(), state.test);
+    editor.replace(text);
+    const start = text.lastIndexOf(state.test);
+    editor.jump({ start, end: start + state.test.length });
+    toast('Added the test. Deploy the definition to keep it.');
+  }, [editor]);
+}

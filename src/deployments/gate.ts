@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+
+/** The most replayed runs of a gate. */
+export const MAX_GATE_RUNS = 500;
+
+const rating = z.enum(['UP', 'DOWN']);
+
+const gate = z.object({
+  /** Whether all tests of the definition must pass. */
+  tests: z.boolean(),
+  /** The newest runs in production that are repeated with the definition. Null: none. */
+  replay: z
+    .object({
+      last: z.int().min(1).max(MAX_GATE_RUNS),
+      /** Only runs that have at least one such rating. */
+      feedback: rating.optional(),
+      /** How many of the runs may be worse than the recorded ones. */
+      maxWorse: z.int().min(0).max(MAX_GATE_RUNS),
+      /** How many of the runs may make a call that was not recorded. */
+      maxDiverged: z.int().min(0).max(MAX_GATE_RUNS),
+    })
+    .nullable(),
+  /** How often each case is executed. */
+  repeat: z.int().min(1).max(10),
+});
+
+/** What a definition must pass before it becomes active in production. */
+export type Gate = z.infer<typeof gate>;
+
+/** Reads a stored gate. */
+export function readGate(stored: Prisma.JsonValue): Gate | null {
+  return gate.nullable().parse(stored);
+}
+
+/** A gate as a column stores it. */
+export function storedGate(one: Gate | null): Gate | typeof Prisma.DbNull {
+  return one ?? Prisma.DbNull;
+}
+
+/** What an evaluation depends on, besides the source. */
+export type EvaluationBasis = {
+  environment: 'STAGING' | 'PRODUCTION';
+  /** From `EnvironmentCipher.fingerprint`. */
+  variables: string;
+  model: string | null;
+  tests: boolean;
+  /** The selection of recorded runs. */
+  replay: object | null;
+  repeat: number;
+};
+
+/** Identifies the basis of an evaluation: equal for evaluations that answer the same question about a source. */
+export function basisOf(basis: EvaluationBasis): string {
+  const { environment, variables, model, tests, replay, repeat } = basis;
+  const parts = [environment, variables, model, tests, replay, repeat];
+  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('hex');
+}
+
+/** Writes the members of objects in alphabetical order, and leaves out null members. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member != null);
+  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Whether a deployment waits for its gate. */
+export function waitsForGate({
+  gate: waiting,
+  status,
+}: {
+  gate: Prisma.JsonValue;
+  status: string;
+}): boolean {
+  return waiting !== null && status === 'PENDING';
+}
+
+/** The basis of the evaluation that a gate asks for. */
+export function basisOfGate({ tests, replay, repeat }: Gate, variables: string): string {
+  return basisOf({
+    environment: 'PRODUCTION',
+    variables,
+    model: null,
+    tests,
+    replay: replay && { ...replayOfGate(replay), session: true },
+    repeat,
+  });
+}
+
+/** The recorded runs that a gate repeats. */
+export function replayOfGate({ last, feedback }: NonNullable<Gate['replay']>) {
+  return { filter: { environment: 'PRODUCTION' as const, feedback }, last };
+}
+
+/** Notifies workers that an evaluation or a gate is due, or that an evaluation is cancelled. */
+export const EVALUATION_WORK = 'evaluation-work';
+/** How long an evaluation counts for a gate, in milliseconds. */
+const COUNTS_FOR_MS = 24 * 60 * 60 * 1_000;
+
+/** Finds the newest completed evaluation that answers what a gate asks about a source. */
+export function findAnswer(
+  prisma: Pick<PrismaClient, 'evaluation'>,
+  { botId, source }: { botId: string; source: string },
+  basis: string,
+): Promise<{ id: string; failed: number } | null> {
+  return prisma.evaluation.findFirst({
+    where: {
+      botId,
+      sourceHash: hashOf(source),
+      basis,
+      status: 'COMPLETED',
+      finishedAt: { gt: new Date(Date.now() - COUNTS_FOR_MS) },
+    },
+    orderBy: { finishedAt: 'desc' },
+    select: { id: true, failed: true },
+  });
+}
+
+/** SHA-256 of a source, in hexadecimal digits. */
+export function hashOf(source: string): string {
+  return createHash('sha256').update(source).digest('hex');
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+/** What became of an expectation, an attempt at a case, or a case. */
+export const VERDICTS = ['PASSED', 'FAILED', 'DIVERGED', 'SKIPPED'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+const verdict = z.enum(VERDICTS);
+
+const call = z.object({
+  /** `<group>.<capability>` */
+  name: z.string(),
+  /** The text of a JSON object. */
+  arguments: z.string(),
+  result: z.string(),
+  failed: z.boolean(),
+});
+
+const checked = z.object({
+  line: z.number(),
+  column: z.number(),
+  /** As the source writes it, without `expect`. */
+  expectation: z.string(),
+  verdict,
+  /** What was there in its place, or why it was skipped. Absent if it passed. */
+  detail: z.string().optional(),
+});
+
+const tokens = { promptTokens: z.number(), completionTokens: z.number() };
+
+const turn = z.object({
+  message: z.string(),
+  reply: z.string(),
+  calls: z.array(call),
+  expectations: z.array(checked),
+  ...tokens,
+  latencyMs: z.number(),
+});
+
+/** How a reply compares with the recorded one. */
+export const OUTCOMES = ['EQUAL', 'BETTER', 'SAME', 'WORSE'] as const;
+/** How the calls of a replay differ from the recorded ones. */
+export const CALL_CHANGES = ['ADDED', 'MISSING', 'CHANGED'] as const;
+
+const callChange = z.object({
+  change: z.enum(CALL_CHANGES),
+  name: z.string(),
+  /** The text of a JSON object. Absent for a missing call. */
+  arguments: z.string().optional(),
+  /** The text of a JSON object. Absent for an added call. */
+  recordedArguments: z.string().optional(),
+});
+
+/** A replay beside its recorded run. */
+const comparison = z.object({
+  /** Absent if the replies were not compared. */
+  outcome: z.enum(OUTCOMES).optional(),
+  /** The sentence of the model that judged, or why nothing was judged. */
+  reason: z.string().optional(),
+  /** The letter that the model knew the new reply by. It does not know which reply is the new one. */
+  newReply: z.enum(['A', 'B']).optional(),
+  callChanges: z.array(callChange),
+  recorded: z.object({
+    reply: z.string(),
+    /** Why the recorded run failed. */
+    error: z.string().optional(),
+    calls: z.array(call),
+    ...tokens,
+    /** Without the time of tool calls. */
+    latencyMs: z.number(),
+  }),
+  feedback: z.array(z.object({ rating: z.enum(['UP', 'DOWN']), note: z.string().optional() })),
+  /** The tokens of the model that judged. */
+  judge: z.object(tokens),
+});
+
+/** One execution of a case, as it is stored and as clients read it. */
+export const attempt = z.object({
+  verdict,
+  /** Why the conversation ended early, which call was not recorded, or why a run was not repeated. */
+  error: z.string().optional(),
+  turns: z.array(turn),
+  /** Only of a replay. */
+  comparison: comparison.optional(),
+});
+
+export type Call = z.infer<typeof call>;
+export type Checked = z.infer<typeof checked>;
+export type Turn = z.infer<typeof turn>;
+export type CallChange = z.infer<typeof callChange>;
+export type Comparison = z.infer<typeof comparison>;
+export type Outcome = NonNullable<Comparison['outcome']>;
+export type Attempt = z.infer<typeof attempt>;
+
+/** Characters of a text in a result. */
+export const MAX_TEXT = 16 * 1024;
+
+export function shortened(text: string, length = MAX_TEXT): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`.toWellFormed();
+}
+
+/** The verdict of several together: one failure fails all, and what was skipped is not passed. */
+export function verdictOf(parts: readonly Verdict[]): Verdict {
+  const order = ['FAILED', 'DIVERGED', 'SKIPPED'] as const;
+  return order.find((one) => parts.includes(one)) ?? 'PASSED';
+}

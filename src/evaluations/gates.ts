@@ -1,0 +1,161 @@
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { DeploymentChanges } from '../deployments/changes.ts';
+import { gateError } from '../deployments/diagnostics.ts';
+import type { EnvironmentCipher } from '../deployments/environment.ts';
+import {
+  basisOfGate,
+  EVALUATION_WORK,
+  findAnswer,
+  type Gate,
+  hashOf,
+  readGate,
+  replayOfGate,
+} from '../deployments/gate.ts';
+import type { ReadSource } from '../deployments/read-source.ts';
+import type { SettleGate } from '../deployments/settle-gate.ts';
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import type { Log } from '../observability/log.ts';
+import { makeId } from '../text/ids.ts';
+import { casesOf, type Evaluations } from './evaluations.ts';
+import { createGateProblems } from './gate-problems.ts';
+import type { FindReplayed } from './replay-request.ts';
+
+/** Evaluates the deployments that wait for a gate. */
+export type Gates = {
+  /**
+   * Takes each waiting deployment one step further: begins its evaluation, or decides by the one that has ended. Cancels
+   * evaluations of deployments that no longer wait. Several processes may do this at once, and a process that stops leaves
+   * nothing undone that another one would not find.
+   */
+  advance(): Promise<void>;
+};
+
+/** Deployments of one step. */
+const BATCH = 20;
+const NOTHING = gateError(
+  'gate-failed',
+  'the gate of the bot found nothing to check: the definition has no tests, or no recorded run matches',
+);
+const GONE = gateError('gate-failed', 'the evaluation of the gate no longer exists: deploy again');
+
+type Due = {
+  id: string;
+  botId: string;
+  accountId: string;
+  keyId: string | null;
+  source: string;
+  envVars: Uint8Array | null;
+  gate: Prisma.JsonValue;
+  evaluationId: string | null;
+  /** Whether the evaluation exists. */
+  hasEvaluation: boolean;
+};
+
+export function createGates({
+  prisma,
+  pubsub,
+  cipher,
+  read,
+  findReplayed,
+  evaluations,
+  settleGate,
+  deploymentChanges,
+  log,
+}: {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  cipher: EnvironmentCipher;
+  read: ReadSource;
+  findReplayed: FindReplayed;
+  evaluations: Pick<Evaluations, 'cancel'>;
+  settleGate: SettleGate;
+  deploymentChanges: Pick<DeploymentChanges, 'notify'>;
+  log: Log;
+}): Gates {
+  const problemsOf = createGateProblems({ prisma });
+
+  /**
+   * Deployments that need a step: without an evaluation, with one that has ended or is gone, or with one that goes on although
+   * the deployment no longer waits. The order is random, so that a deployment whose step always fails does not hold the others up.
+   */
+  const due = () => prisma.$queryRaw<Due[]>`
+    SELECT * FROM (
+      SELECT deployments.id, deployments.bot_id AS "botId", bots.account_id AS "accountId", deployments.key_id AS "keyId",
+        deployments.source, deployments.env_vars AS "envVars", deployments.gate, evaluation_id AS "evaluationId",
+        evaluations.id IS NOT NULL AS "hasEvaluation"
+      FROM deployments JOIN bots ON bots.id = deployments.bot_id LEFT JOIN evaluations ON evaluations.id = evaluation_id
+      WHERE deployments.gate IS NOT NULL AND deployments.status = 'PENDING'
+        AND (evaluations.id IS NULL OR evaluations.finished_at IS NOT NULL)
+      UNION ALL
+      SELECT deployments.id, deployments.bot_id, account_id, NULL, '', NULL, NULL, evaluations.id, true
+      FROM evaluations JOIN deployments ON evaluation_id = evaluations.id
+      WHERE finished_at IS NULL AND NOT cancel_requested AND gate IS NULL
+    ) AS due
+    ORDER BY random() LIMIT ${BATCH}`;
+
+  const begin = async (waiting: Due, gate: Gate) => {
+    const { id: deploymentId, botId, accountId, keyId, source, envVars } = waiting;
+    const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
+    const basis = basisOfGate(gate, cipher.fingerprint(variables));
+    const answer = await findAnswer(prisma, waiting, basis);
+    if (answer && (await problemsOf(answer.id, gate)).length === 0) {
+      await prisma.deployment.updateMany({
+        where: { id: deploymentId, evaluationId: null },
+        data: { evaluationId: answer.id },
+      });
+      return settleGate(deploymentId, []);
+    }
+    const { tests } = await read(source, { isDeployed: true });
+    const replay = gate.replay && { of: replayOfGate(gate.replay), session: true };
+    const runIds = replay ? await findReplayed(botId, replay, (_filter, find) => find()) : [];
+    const cases = casesOf(gate.tests ? tests : [], runIds);
+    if (cases.length === 0) return settleGate(deploymentId, [NOTHING]);
+    const id = makeId('eva');
+    await prisma.$transaction(async (tx) => {
+      const { count } = await tx.deployment.updateMany({
+        where: { id: deploymentId, evaluationId: null, status: 'PENDING' },
+        data: { evaluationId: id },
+      });
+      // Another process has begun it, or a newer deployment has replaced it.
+      if (count === 0) return;
+      await tx.evaluation.create({
+        data: {
+          id,
+          botId,
+          accountId,
+          keyId,
+          environment: 'PRODUCTION',
+          source,
+          sourceHash: hashOf(source),
+          envVars: cipher.encrypt(id, variables),
+          repeat: gate.repeat,
+          basis,
+          cases: cases.length,
+          results: { createMany: { data: cases } },
+        },
+      });
+    });
+    pubsub.publish(EVALUATION_WORK, '');
+    deploymentChanges.notify({ id: deploymentId, botId });
+  };
+
+  const step = async (waiting: Due) => {
+    const gate = readGate(waiting.gate);
+    const { id, evaluationId, hasEvaluation } = waiting;
+    if (!gate) return evaluationId === null ? undefined : evaluations.cancel(evaluationId);
+    if (evaluationId === null) return begin(waiting, gate);
+    if (!hasEvaluation) return settleGate(id, [GONE]);
+    return settleGate(id, await problemsOf(evaluationId, gate));
+  };
+
+  return {
+    async advance() {
+      for (const waiting of await due()) {
+        const { id: deploymentId } = waiting;
+        await step(waiting).catch((err) => {
+          log.error({ deploymentId, err }, 'A gate could not be decided. It will be tried again.');
+        });
+      }
+    },
+  };
+}

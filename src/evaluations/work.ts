@@ -1,0 +1,151 @@
+import { isOwnerless, type Owner } from '../coordination/worker-lease.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { type Attempt, attempt, type Verdict, verdictOf } from './case-result.ts';
+
+/** An evaluation that this process executes. */
+export type TakenEvaluation = {
+  id: string;
+  botId: string;
+  accountId: string;
+  source: string;
+  envVars: Uint8Array | null;
+  model: string | null;
+  repeat: number;
+  /** Whether replayed runs get their recorded history and memory. */
+  replaySession: boolean;
+  cancelRequested: boolean;
+  /** How many processes have begun to execute it, this one included. */
+  attempts: number;
+};
+
+/** A case with how many of its attempts have ended. A case without a run is the test at its position. */
+export type OpenCase = { id: string; position: number; runId: string | null; finished: number };
+
+/** How an evaluation ended. */
+export type EvaluationEnd = { status: 'COMPLETED' | 'CANCELLED' | 'FAILED'; note?: string };
+
+/** The queue of evaluations: one process at a time executes one, and one of an account runs at a time. */
+export type Work = {
+  /** Takes the oldest evaluation that is due. @returns undefined if there is none. */
+  take(): Promise<TakenEvaluation | undefined>;
+  /** The cases whose attempts have not all ended. */
+  open(id: string): Promise<OpenCase[]>;
+  /** Whether this process still owns an evaluation, and whether somebody cancels it. */
+  state(id: string): Promise<{ isOwned: boolean; isCancelled: boolean }>;
+  /**
+   * Stores an attempt at a case. Each attempt is stored once.
+   *
+   * @returns false if this process no longer owns the evaluation.
+   */
+  store(evaluation: TakenEvaluation, open: OpenCase, result: Attempt): Promise<boolean>;
+  /** Ends an evaluation of this process. */
+  end(id: string, end: EvaluationEnd): Promise<void>;
+  /** Returns an evaluation, so that another process continues it. */
+  release(id: string): Promise<void>;
+};
+
+/** How many processes may begin an evaluation: it may have stopped the others. */
+export const MAX_ATTEMPTS = 3;
+const IS_FREE = Prisma.raw(`(owner_id IS NULL OR ${isOwnerless('next.owner_id')})`);
+const NOT_UNIQUE = '23505';
+
+export function createWork({
+  prisma,
+  owner,
+}: {
+  prisma: PrismaClient;
+  owner: Pick<Owner, 'id'>;
+}): Work {
+  /** Results of attempts that ended before, for the verdict of the case. */
+  const earlier = async ({ id, finished }: OpenCase): Promise<Verdict[]> => {
+    if (finished === 0) return [];
+    const row = await prisma.evaluationCase.findUnique({
+      where: { id },
+      select: { attempts: true },
+    });
+    return attempt
+      .array()
+      .parse(row?.attempts ?? [])
+      .map(({ verdict }) => verdict);
+  };
+
+  return {
+    async take() {
+      try {
+        const [taken] = await prisma.$queryRaw<TakenEvaluation[]>`
+          UPDATE evaluations SET status = 'RUNNING', owner_id = ${owner.id()}, attempts = attempts + 1,
+            started_at = COALESCE(started_at, now())
+          WHERE id IN (
+            SELECT id FROM evaluations AS next
+            WHERE finished_at IS NULL AND ${IS_FREE}
+              AND (status = 'RUNNING' OR NOT EXISTS (
+                SELECT 1 FROM evaluations AS other WHERE other.account_id = next.account_id AND other.status = 'RUNNING'))
+            ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
+          )
+          RETURNING id, bot_id AS "botId", account_id AS "accountId", source, env_vars AS "envVars", model, repeat,
+            replay_session AS "replaySession", cancel_requested AS "cancelRequested", attempts`;
+        return taken;
+      } catch (error) {
+        // Another process has just begun another evaluation of the account.
+        if (String(error).includes(NOT_UNIQUE)) return undefined;
+        throw error;
+      }
+    },
+
+    open: (id) => prisma.$queryRaw<OpenCase[]>`
+      SELECT id, position, run_id AS "runId", finished FROM evaluation_cases
+      WHERE evaluation_id = ${id} AND verdict IS NULL ORDER BY position`,
+
+    async state(id) {
+      const [row] = await prisma.$queryRaw<{ isOwned: boolean; isCancelled: boolean }[]>`
+        SELECT status = 'RUNNING' AND owner_id = ${owner.id()} AS "isOwned", cancel_requested AS "isCancelled"
+        FROM evaluations WHERE id = ${id}`;
+      return { isOwned: row?.isOwned === true, isCancelled: row?.isCancelled === true };
+    },
+
+    async store({ id, repeat }, open, result) {
+      const isLast = open.finished + 1 >= repeat;
+      const verdict = isLast ? verdictOf([...(await earlier(open)), result.verdict]) : null;
+      const sum = (key: 'promptTokens' | 'completionTokens') =>
+        result.turns.reduce((total, turn) => total + turn[key], result.comparison?.judge[key] ?? 0);
+      const of = (one: Verdict) => (verdict === one ? 1 : 0);
+      const stored = await prisma.$queryRaw<unknown[]>`
+        WITH owned AS (
+          SELECT id FROM evaluations WHERE id = ${id} AND status = 'RUNNING' AND owner_id = ${owner.id()} FOR UPDATE
+        ), ended AS (
+          UPDATE evaluation_cases SET finished = finished + 1, passed = passed + ${result.verdict === 'PASSED' ? 1 : 0}::int,
+            verdict = ${verdict}::"EvaluationVerdict", attempts = attempts || ${JSON.stringify([result])}::jsonb
+          FROM owned
+          WHERE evaluation_cases.id = ${open.id} AND finished = ${open.finished}::int
+          RETURNING evaluation_cases.id
+        )
+        UPDATE evaluations SET passed = passed + ${of('PASSED')}::int, failed = failed + ${of('FAILED')}::int,
+          diverged = diverged + ${of('DIVERGED')}::int, skipped = skipped + ${of('SKIPPED')}::int,
+          prompt_tokens = prompt_tokens + ${sum('promptTokens')}::int,
+          completion_tokens = completion_tokens + ${sum('completionTokens')}::int
+        FROM ended WHERE evaluations.id = ${id}
+        RETURNING evaluations.id`;
+      return stored.length > 0;
+    },
+
+    async end(id, { status, note }) {
+      await prisma.evaluation.updateMany({
+        where: { id, status: 'RUNNING', ownerId: owner.id() },
+        data: {
+          status,
+          ...(note !== undefined && { note }),
+          envVars: null,
+          ownerId: null,
+          finishedAt: new Date(),
+        },
+      });
+    },
+
+    async release(id) {
+      await prisma.evaluation.updateMany({
+        where: { id, status: 'RUNNING', ownerId: owner.id() },
+        data: { ownerId: null, attempts: { decrement: 1 } },
+      });
+    },
+  };
+}

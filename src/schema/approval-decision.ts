@@ -1,0 +1,72 @@
+import { actorOf } from '../accounts/audit.ts';
+import { visibleBots } from '../bots/bots.ts';
+import { GatewayError, notFound } from '../errors/errors.ts';
+import { decisionArguments, decisionNote } from '../text/input.ts';
+import { isJsonObject } from '../text/json.ts';
+import { DECISIONS } from '../vocabulary/approvals.ts';
+import { ApprovalObject } from './approval.ts';
+import { builder } from './builder.ts';
+
+const ApprovalDecisionEnum = builder.enumType('ApprovalDecision', {
+  description: 'Decision of a person on a tool call.',
+  values: DECISIONS,
+});
+
+builder.mutationField('decideApproval', (t) =>
+  t.prismaField({
+    type: ApprovalObject,
+    description:
+      'Decides on a tool call that waits for a person. A decision is final: the same decision again returns the same, another one fails. An approved call is sent once, with the variables of the deployment that asked. Then a run tells the user the outcome. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; ALREADY_DECIDED; TOOL_GONE, if an approved call can no longer be made; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the tool call.' }),
+      botId: t.arg.id({
+        description: 'ID of the bot that it must belong to. Defaults to any bot.',
+      }),
+      decision: t.arg({ type: ApprovalDecisionEnum, required: true, description: 'The decision.' }),
+      note: t.arg.string({
+        description: 'Note for the user and the log, at most 2,000 characters. Defaults to none.',
+        validate: { schema: decisionNote },
+      }),
+      arguments: t.arg({
+        type: 'JSON',
+        description:
+          'Arguments in place of all arguments of the model, at most 64 KiB. Only with APPROVE. Defaults to those of the model.',
+        validate: { schema: decisionArguments },
+      }),
+    },
+    resolve: async (query, _root, { id, botId, ...decision }, context) => {
+      const { approvals, caller, prisma, signal } = context;
+      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const visible = await prisma.approval.findFirst({ where, select: { id: true } });
+      if (!visible) throw notFound('approval', id);
+      const { note, arguments: replaced } = decision;
+      const made = {
+        decision: decision.decision,
+        note: note ?? undefined,
+        arguments: isJsonObject(replaced) ? replaced : undefined,
+      };
+      await approvals.decide(id, made, actorOf(caller()), signal);
+      return prisma.approval.findUniqueOrThrow({ ...query, where: { id } });
+    },
+  }),
+);
+
+builder.subscriptionField('approvalChanged', (t) =>
+  t.prismaField({
+    type: ApprovalObject,
+    description:
+      'Emits a tool call of the bot when it begins to wait for a person, is decided or expires, and when the run that tells the user has ended. A slow subscriber receives only the latest state, and events can repeat. Requires the scope APPROVE.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'APPROVE' } }),
+    args: { botId: t.arg.id({ required: true, description: 'ID of the bot.' }) },
+    subscribe: (_root, { botId }, { approvals, signal }) => approvals.follow(botId, signal),
+    resolve: async (query, { message: id, once }, _args, { prisma }) => {
+      const approval = await once(JSON.stringify(query), () =>
+        prisma.approval.findUnique({ ...query, where: { id } }),
+      );
+      if (approval) return approval;
+      throw new GatewayError('approval_not_found', `The approval "${id}" no longer exists.`);
+    },
+  }),
+);

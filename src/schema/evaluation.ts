@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { visibleBots } from '../bots/bots.ts';
+import { notFound } from '../errors/errors.ts';
+import { EVALUATIONS } from '../evaluations/list.ts';
+import { type EvaluationVerdict, Prisma } from '../generated/prisma/client.ts';
+import { readLists } from '../storage/lists.ts';
+import type { JsonObject } from '../text/json.ts';
+import { EVALUATION_STATUSES, EVALUATION_VERDICTS } from '../vocabulary/evaluations.ts';
+import { batchLoader } from './batch-loader.ts';
+import { builder } from './builder.ts';
+import { connectionLoader } from './connection-loader.ts';
+import { readWithin } from './long-columns.ts';
+import type { Demand } from './read-budget.ts';
+import { demandIn } from './selection.ts';
+import { EnvironmentEnum } from './shared.ts';
+
+const EvaluationStatusEnum = builder.enumType('EvaluationStatus', {
+  description: 'State of an evaluation.',
+  values: EVALUATION_STATUSES,
+});
+
+const EvaluationVerdictEnum = builder.enumType('EvaluationVerdict', {
+  description: 'What became of a case, or of an evaluation.',
+  values: EVALUATION_VERDICTS,
+});
+
+/** A case as its table stores it. */
+type CaseRow = {
+  id: string;
+  evaluationId: string;
+  runId: string | null;
+  name: string;
+  line: number;
+  column: number;
+  verdict: EvaluationVerdict | null;
+  finished: number;
+  passed: number;
+  attempts: JsonObject[];
+};
+
+const EvaluationCaseObject = builder.objectRef<CaseRow>('EvaluationCase').implement({
+  description: 'A test or a recorded run of an evaluation, with its results.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
+    runId: t.exposeID('runId', {
+      nullable: true,
+      description: 'ID of the recorded run that it repeats, which may be deleted. Null for a test.',
+    }),
+    name: t.exposeString('name', {
+      description: 'Name of the test, at most 200 characters, or ID of the recorded run.',
+    }),
+    line: t.exposeInt('line', {
+      description: 'Line of the test in the source, starting at 1. 1 for a recorded run.',
+    }),
+    column: t.exposeInt('column', {
+      description: 'Column of the test, starting at 1. 1 for a recorded run.',
+    }),
+    verdict: t.expose('verdict', {
+      type: EvaluationVerdictEnum,
+      nullable: true,
+      description: 'What became of it. Null until all attempts have ended.',
+    }),
+    finishedAttempts: t.exposeInt('finished', {
+      description: 'Number of attempts that have ended.',
+    }),
+    passedAttempts: t.exposeInt('passed', { description: 'Number of attempts that have passed.' }),
+    attempts: t.field({
+      type: ['JSON'],
+      description:
+        'The attempts that have ended: `verdict`, `error` if the conversation ended early, and `turns` with `message`, `reply`, `calls`, `expectations`, tokens and latency. An expectation that does not hold has a `detail`. Of a recorded run, `comparison` has `outcome` (EQUAL, BETTER, SAME or WORSE), `reason`, `callChanges`, the `recorded` run, and its `feedback`. The list is empty for a recorded run without the scope RUNS.',
+      resolve: ({ attempts, runId }, _args, { caller }) =>
+        runId !== null && !caller().key.scopes.includes('RUNS') ? [] : attempts,
+    }),
+  }),
+});
+
+/** A part of the cases of an evaluation. */
+type CasePage = { verdict: EvaluationVerdict | null; first: number | null; after: string | null };
+
+const COLUMNS = Prisma.sql`id, evaluation_id AS "evaluationId", run_id AS "runId", name, line, "column", verdict, finished, passed, attempts`;
+const TEXT_BYTES = Prisma.sql`octet_length(attempts::text)::float8`;
+
+/**
+ * Loads the cases of evaluations.
+ *
+ * @throws GatewayError `request_too_large` beyond the read budget.
+ */
+const loadCases = batchLoader(
+  async (
+    ids,
+    { copies, entryBytes, verdict, first, after }: Demand & CasePage,
+    context,
+    { timesOf },
+  ) => {
+    const times = ids.map(timesOf);
+    const matches = verdict
+      ? Prisma.sql`verdict = ${verdict}::"EvaluationVerdict"`
+      : Prisma.sql`true`;
+    const isAfter =
+      after === null
+        ? Prisma.sql`true`
+        : Prisma.sql`position > (
+            SELECT earlier.position FROM evaluation_cases AS earlier
+            WHERE earlier.id = ${after} AND earlier.evaluation_id = evaluation)`;
+    const rows = Prisma.sql`
+      SELECT page.*, times * (${entryBytes}::float8 + ${copies}::float8 * ${TEXT_BYTES}) AS bytes
+      FROM unnest(${ids}::text[], ${times}::int[]) AS evaluation(evaluation, times) CROSS JOIN LATERAL (
+        SELECT ${COLUMNS}, position FROM evaluation_cases
+        WHERE evaluation_id = evaluation AND ${matches} AND ${isAfter}
+        ORDER BY position LIMIT ${first}) AS page
+      ORDER BY "evaluationId", position`;
+    const budget = context.readBudget();
+    const found = await budget.inTurn(() => readWithin<CaseRow>(context, budget, rows));
+    const byEvaluation = Map.groupBy(found, ({ evaluationId }) => evaluationId);
+    return (id) => byEvaluation.get(id) ?? [];
+  },
+);
+
+export const EvaluationObject = builder.prismaObject('Evaluation', {
+  description: 'One execution of the tests of a definition, of recorded runs, or of both.',
+  select: { id: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
+    status: t.expose('status', { type: EvaluationStatusEnum, description: 'State.' }),
+    verdict: t.field({
+      type: EvaluationVerdictEnum,
+      nullable: true,
+      description:
+        'PASSED if all cases have ended, at least one has passed, and none has failed or diverged. Null unless it is COMPLETED.',
+      select: { status: true, passed: true, failed: true, diverged: true },
+      resolve: ({ status, passed, failed, diverged }) => {
+        if (status !== 'COMPLETED') return null;
+        if (failed > 0) return 'FAILED';
+        if (diverged > 0) return 'DIVERGED';
+        return passed > 0 ? 'PASSED' : 'SKIPPED';
+      },
+    }),
+    note: t.exposeString('note', {
+      nullable: true,
+      description: 'Why it failed, or why it has no cases. Null otherwise.',
+    }),
+    environment: t.expose('environment', {
+      type: EnvironmentEnum,
+      description: 'Environment whose variables it uses.',
+    }),
+    sourceHash: t.exposeString('sourceHash', {
+      description: 'SHA-256 of the source, in hexadecimal digits.',
+    }),
+    model: t.exposeString('model', {
+      nullable: true,
+      description: 'Model in place of the model of the definition. Null: the definition decides.',
+    }),
+    repeat: t.exposeInt('repeat', { description: 'How often each case is executed.' }),
+    cases: t.exposeInt('cases', { description: 'Number of cases.' }),
+    passed: t.exposeInt('passed', { description: 'Number of cases that have passed.' }),
+    failed: t.exposeInt('failed', { description: 'Number of cases that have failed.' }),
+    diverged: t.exposeInt('diverged', { description: 'Number of cases that have diverged.' }),
+    skipped: t.exposeInt('skipped', { description: 'Number of cases that were skipped.' }),
+    promptTokens: t.exposeInt('promptTokens', { description: 'Tokens of all prompts.' }),
+    completionTokens: t.exposeInt('completionTokens', {
+      description: 'Tokens of all completions.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the request.' }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the first case began. Null before that.',
+    }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which it ended. Null before that.',
+    }),
+    results: t.field({
+      type: [EvaluationCaseObject],
+      description:
+        'Cases with their results so far: tests in the order of the source, then recorded runs, newest first.',
+      args: {
+        verdict: t.arg({
+          type: EvaluationVerdictEnum,
+          description: 'Returns only cases with this verdict. Defaults to all cases.',
+        }),
+        first: t.arg.int({
+          description: 'Returns at most this many cases, 1 or more. Defaults to all cases.',
+          validate: { schema: z.int().min(1, 'must be 1 or more') },
+        }),
+        after: t.arg.id({
+          description:
+            'ID of a case. Returns only cases after it, and none if the evaluation has no such case.',
+        }),
+      },
+      resolve: ({ id }, { verdict, first, after }, context, info) => {
+        const page = { verdict: verdict ?? null, first: first ?? null, after: after ?? null };
+        return loadCases(id, { ...demandIn(info, context), ...page }, context, info);
+      },
+    }),
+  }),
+});
+
+const loadEvaluations = connectionLoader({
+  type: 'Evaluation',
+  order: EVALUATIONS,
+  select: { id: true },
+  find: ({ prisma }, botIds, page) => readLists(prisma, EVALUATIONS, botIds, page),
+  read: ({ prisma }, query) => prisma.evaluation.findMany(query),
+});
+
+builder.prismaObjectField('Bot', 'evaluations', (t) =>
+  t.connection(
+    {
+      type: EvaluationObject,
+      description: 'Evaluations of the bot, newest first. Requires the scope DEPLOY.',
+      authScopes: { scope: 'DEPLOY' },
+      resolve: ({ id }, args, context, info) => loadEvaluations(id, args, context, info),
+    },
+    { name: 'EvaluationConnection' },
+    { name: 'EvaluationEdge' },
+  ),
+);
+
+export const ofEvaluationsBot = ({ botId }: { botId?: string | null | undefined }) =>
+  botId ? { bot: { id: botId, scope: 'DEPLOY' as const } } : { scope: 'DEPLOY' as const };
+
+export const evaluationArguments = builder.args((t) => ({
+  id: t.id({ required: true, description: 'ID of the evaluation.' }),
+  botId: t.id({ description: 'ID of the bot that it must belong to. Defaults to any bot.' }),
+}));
+
+builder.queryField('evaluation', (t) =>
+  t.prismaField({
+    type: EvaluationObject,
+    nullable: true,
+    description:
+      'Retrieves an evaluation. Requires the scope DEPLOY. Error: EVALUATION_NOT_FOUND, also if it belongs to a bot other than `botId`.',
+    authScopes: (_root, args) => ofEvaluationsBot(args),
+    args: evaluationArguments,
+    resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
+      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const evaluation = await prisma.evaluation.findFirst({ ...query, where });
+      if (evaluation) return evaluation;
+      throw notFound('evaluation', id);
+    },
+  }),
+);
