@@ -7,6 +7,7 @@ import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import type { Approval, PrismaClient } from '../generated/prisma/client.ts';
 import { partsOfToolName } from '../language/tool-names.ts';
 import { approvalsChannel, WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
+import type { ToolRequest } from '../runs/tool-calls/tool-call.ts';
 import { isJsonObject, type JsonObject } from '../text/json.ts';
 import type { Decider, Decision } from './decision.ts';
 import { recordDecision } from './record-decision.ts';
@@ -23,6 +24,18 @@ export type Approvals = {
    *   declaration of the tool.
    */
   decide(id: string, decision: Decision, decider: Decider, signal: AbortSignal): Promise<Approval>;
+  /**
+   * Composes the request that a call would send with other arguments. Nothing is sent.
+   *
+   * @returns the request without values of variables; null for a tool of a server.
+   * @throws GatewayError `tool_gone` if the deployment or its tool is gone; `invalid_request` if the arguments do not fit
+   *   the declaration of the tool.
+   */
+  requestWith(
+    approval: Pick<Approval, 'deploymentId' | 'name' | 'values'>,
+    edited: JsonObject,
+    signal: AbortSignal,
+  ): Promise<ToolRequest | null>;
   /** The JSON Schema of a capability's arguments; null for a tool of a server, and if the deployment is gone. */
   inputSchemaOf(approval: Pick<Approval, 'deploymentId' | 'name'>): Promise<JsonObject | null>;
   /** Notifies subscribers that a call waits, was decided or was sent. */
@@ -58,6 +71,17 @@ export function createApprovals({
     throw new GatewayError('tool_gone', message);
   };
 
+  /** Prepares the call with some arguments, the text of a JSON object. */
+  const ready = (
+    { name, values }: Pick<Approval, 'name' | 'values'>,
+    deployment: RunningDeployment,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<ReadyCall> => {
+    const known = isJsonObject(values) ? values : {};
+    return approvedCalls.prepare({ deployment, name, arguments: text, values: known }, signal);
+  };
+
   /** Prepares what is about to be approved. @returns the call as it will be sent. */
   const prepare = async (
     approval: Approval,
@@ -66,22 +90,25 @@ export function createApprovals({
   ): Promise<ReadyCall> => {
     await assertOffered(approval);
     const deployment = await deploymentOf(activeDeployments, approval);
-    const { name } = approval;
-    const values = isJsonObject(approval.values) ? approval.values : {};
-    const ready = (text: string) =>
-      approvedCalls.prepare({ deployment, name, arguments: text, values }, signal);
-    const shown = await ready(approval.arguments ?? '{}');
+    const shown = await ready(approval, deployment, approval.arguments ?? '{}', signal);
     if (shown.digest !== approval.digest) {
       const message =
         'The request is no longer the one that was shown. The call can only be denied.';
       throw new GatewayError('tool_gone', message);
     }
     // No argument can change the host: the language allows only variables before the path of a URL.
-    return edited === undefined ? shown : ready(edited);
+    return edited === undefined ? shown : ready(approval, deployment, edited, signal);
   };
 
   return {
     notify,
+
+    async requestWith(approval, edited, signal) {
+      const deployment = await deploymentOf(activeDeployments, approval);
+      if (placeOf(deployment, approval.name).group?.type !== 'http') return null;
+      const { request } = await ready(approval, deployment, JSON.stringify(edited), signal);
+      return request;
+    },
 
     async inputSchemaOf({ deploymentId, name }) {
       const deployment = (await activeDeployments.loadAll([deploymentId])).get(deploymentId);

@@ -154,7 +154,7 @@ export function createChannelsDomain({
     api,
     activeDeployments,
     inbox,
-    chat: createTelegramChat({ startChat, limits, inbox }),
+    chat: createTelegramChat({ prisma, startChat, limits, inbox }),
     commands: createCommands({ prisma, sessions, cancel }),
     tellOutcome: createTellOutcome({ prisma, inbox }),
     press: createHandlePress({ prisma, approvals, buttons }),

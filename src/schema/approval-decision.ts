@@ -6,6 +6,7 @@ import { isJsonObject } from '../text/json.ts';
 import { DECISIONS } from '../vocabulary/approvals.ts';
 import { ApprovalObject } from './approval.ts';
 import { builder } from './builder.ts';
+import { ToolRequestObject } from './tool-call.ts';
 
 const ApprovalDecisionEnum = builder.enumType('ApprovalDecision', {
   description: 'Decision of a person on a tool call.',
@@ -49,6 +50,37 @@ builder.mutationField('decideApproval', (t) =>
       };
       await approvals.decide(id, made, actorOf(caller()), signal);
       return prisma.approval.findUniqueOrThrow({ ...query, where: { id } });
+    },
+  }),
+);
+
+builder.queryField('approvalRequest', (t) =>
+  t.field({
+    type: ToolRequestObject,
+    nullable: true,
+    description:
+      'Composes the HTTP request that a tool call would send with other arguments, and sends nothing. Null for a tool of an MCP server. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; TOOL_GONE, if the deployment or its tool is gone; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the tool call.' }),
+      botId: t.arg.id({
+        description: 'ID of the bot that it must belong to. Defaults to any bot.',
+      }),
+      arguments: t.arg({
+        type: 'JSON',
+        required: true,
+        description: 'Arguments in place of all arguments of the model, at most 64 KiB.',
+        validate: { schema: decisionArguments },
+      }),
+    },
+    resolve: async (_root, { id, botId, ...given }, { approvals, caller, prisma, signal }) => {
+      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const select = { deploymentId: true, name: true, values: true };
+      const approval = await prisma.approval.findFirst({ where, select });
+      if (!approval) throw notFound('approval', id);
+      const edited = isJsonObject(given.arguments) ? given.arguments : {};
+      return approvals.requestWith(approval, edited, signal);
     },
   }),
 );

@@ -216,6 +216,32 @@ describe('a decision', () => {
     expect(await list()).toHaveLength(1);
   });
 
+  test('shows the request that other arguments would send, and sends and decides nothing', async () => {
+    await ask();
+    const [{ id }] = await list();
+    const preview = (edited: unknown, key = tenant.apiKey) =>
+      app.graphql(
+        key,
+        `query ($id: ID!, $edited: JSON!) {
+          approvalRequest(id: $id, arguments: $edited) { method url body } }`,
+        { id, edited },
+      );
+    const { data } = await preview({ order_id: 'A-2', amount: 3 });
+    expect(data.approvalRequest).toEqual({
+      method: 'POST',
+      url: `${site.origin}/refunds`,
+      body: '{"order_id":"A-2","amount":3}',
+    });
+    const invalid = await preview({ order_id: 'A-2', amount: 'much' });
+    expect(codeOf(invalid)).toBe('INVALID_REQUEST');
+    expect(invalid.errors?.[0]?.message).toContain('amount');
+    expect(codeOf(await preview(['A-2']))).toBe('INVALID_REQUEST');
+    const other = await app.tenant();
+    expect(codeOf(await preview({}, other.apiKey))).toBe('APPROVAL_NOT_FOUND');
+    expect(site.requests).toEqual([]);
+    expect(await list()).toMatchObject([{ id, editedArguments: null }]);
+  });
+
   test('cannot send the request to another host, whatever the arguments are', async () => {
     bot = await tenant.bot(SHOP('', '/orders/{{input.order_id}}/refund'));
     await ask();

@@ -120,6 +120,8 @@ describe('the inbox of approvals', () => {
     await panel.getByText('was 120').waitFor();
     await panel.getByLabel('reason').selectOption('late');
     await panel.getByLabel('notify').selectOption('true');
+    const preview = panel.getByRole('region', { name: 'Request with the changes' });
+    await preview.getByText('"amount": 84.5').waitFor();
     await assertAccessible(page);
     await panel.getByRole('button', { name: 'Approve with changes' }).click();
     await panel.getByText('Arguments of the model, before the change').waitFor();

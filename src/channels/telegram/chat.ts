@@ -3,7 +3,7 @@ import { botVersionName } from '../../bots/bots.ts';
 import { type ErrorCode, GatewayError } from '../../errors/errors.ts';
 import type { StartChat } from '../../execution/start-chat.ts';
 import type { StartedRun } from '../../execution/started-run.ts';
-import type { Account } from '../../generated/prisma/client.ts';
+import type { Account, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Target, TelegramBot } from './api.ts';
 import type { Inbox, TakenUpdate } from './inbox.ts';
 import { type ReplyWriter, startReplyWriter, type WriterClock } from './reply-writer.ts';
@@ -25,11 +25,13 @@ export type TelegramChat = (
 ) => Promise<void>;
 
 export function createTelegramChat({
+  prisma,
   startChat,
   limits,
   inbox,
   clock,
 }: {
+  prisma: PrismaClient;
   startChat: StartChat;
   limits: Pick<Limits, 'takeForAccount'>;
   inbox: Pick<Inbox, 'sent' | 'untilHeld'>;
@@ -62,10 +64,19 @@ export function createTelegramChat({
     return startChat(request, signal);
   };
 
+  /** Stores the topic of a group's message, for later messages in the conversation. */
+  const storeTopic = async ({ botId, environment, sessionId, message }: TakenUpdate) => {
+    if (message.replyTo === undefined) return;
+    const topicId = message.topicId ?? null;
+    const where = { botId, environment, sessionId };
+    await prisma.session.updateMany({ where, data: { topicId } });
+  };
+
   return async (update, parts, signal) => {
     const { bot, target } = parts;
     await using typing = startTyping(bot, target, signal);
     const run = await start(update, parts, signal);
+    await storeTopic(update);
     const onSent = (ids: readonly number[]) => inbox.sent(update, ids);
     const untilHeld = (stopped: AbortSignal) => inbox.untilHeld(update, stopped);
     const reply = { target, sentIds: update.sentIds, untilHeld, onSent };

@@ -26,8 +26,13 @@ export function createOutcomes({
     });
     // The channel was removed, so that no bot can write in the chat.
     if (!state?.externalId) return;
+    const session = await prisma.session.findUnique({
+      where: { botId_environment_sessionId: { botId, environment, sessionId } },
+      select: { topicId: true },
+    });
     const recipient = { telegramBotId: state.externalId, botId, environment };
-    const message = { chatId, request: { kind: 'outcome', runId } } as const;
+    const topic = session?.topicId ? { topicId: Number(session.topicId) } : {};
+    const message = { chatId, ...topic, request: { kind: 'outcome', runId } } as const;
     await inbox.store(recipient, { updateId: updateIdOf(approvalId), sessionId, message });
   };
 }

@@ -1,14 +1,35 @@
-import type { WholeApprovalFragment } from '../../generated/operations/console.ts';
+import type {
+  ExactRequestFragment,
+  WholeApprovalFragment,
+} from '../../generated/operations/console.ts';
 import { LongText } from '../tool-calls/long-text.tsx';
 import '../tool-calls/tool-calls.css';
 
-/** The exact request of a call in words: "POST https://… with {…}". */
+/** The call of an approval as it is sent, or would be sent. */
+export function shownCall({
+  name,
+  request,
+  arguments: given,
+  editedArguments,
+}: Pick<WholeApprovalFragment, 'name' | 'request' | 'arguments' | 'editedArguments'>) {
+  return { name, request, input: editedArguments ?? given };
+}
+
+/** The exact request of a call as text: "POST https://… with {…}". */
 export function RequestWords({
-  approval: { name, request, arguments: given, editedArguments },
+  call: { name, request, input },
+  label = 'Exact request',
 }: {
-  approval: Pick<WholeApprovalFragment, 'name' | 'request' | 'arguments' | 'editedArguments'>;
+  call: {
+    /** The name of the tool. */
+    name: string;
+    /** Null for a tool of an MCP server. */
+    request: ExactRequestFragment | null;
+    /** The arguments. Null once they are deleted. */
+    input: unknown;
+  };
+  label?: string;
 }) {
-  const input = editedArguments ?? given;
   const body = request ? request.body : input === null ? null : JSON.stringify(input);
   return (
     <div className="tool-call-details">
@@ -24,7 +45,7 @@ export function RequestWords({
         )}
         {body === null ? ', without a body' : ' with'}
       </p>
-      {body !== null && <LongText label="Exact request" text={body} />}
+      {body !== null && <LongText label={label} text={body} />}
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { useServerQuery } from '../server/operations.ts';
 import { useScope } from '../server/viewer.ts';
 import { ApprovalState } from './approval-state.tsx';
 import { approvalsAddress } from './labels.ts';
-import { RequestWords } from './request-words.tsx';
+import { RequestWords, shownCall } from './request-words.tsx';
 import { useApprovalChanges } from './use-approval-changes.ts';
 import { useDecision } from './use-decision.ts';
 
@@ -63,7 +63,7 @@ function WaitingCall({
         </span>
       </p>
       {reason && <p dir="auto">{reason}</p>}
-      <RequestWords approval={approval} />
+      <RequestWords call={shownCall(approval)} />
       <Refused problem={problem} />
       <p className="waiting-call-actions">
         <Button

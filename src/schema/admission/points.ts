@@ -50,6 +50,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Mutation.startEvaluation': 20,
   'Mutation.testModel': 20,
   'Query.approval': 1,
+  'Query.approvalRequest': 5,
   'Query.checkDefinition': 20,
   'Query.checkDeploy': 20,
   'Query.deployedBot': 1,

@@ -102,6 +102,27 @@ describe('the outcome of an approval', () => {
     expect(bot.calls('sendMessage')).toHaveLength(4);
   });
 
+  test('is in the topic of a forum in which the user wrote last', async () => {
+    const { botId, bot } = await connectedBot(at, refunds());
+    const group = { id: -100_42, type: 'supergroup' };
+    const inTopic = (text: string, topic: number | undefined) =>
+      bot.update({
+        chat: group,
+        text: `@${bot.name} ${text}`,
+        entities: [{ type: 'mention', offset: 0, length: bot.name.length + 1 }],
+        ...(topic && { is_topic_message: true, message_thread_id: topic }),
+      });
+    const topics = () => bot.calls('sendMessage').map(({ body }) => body.message_thread_id);
+    for (const topic of [9, undefined, 12]) await bot.deliver(at.app.url, inTopic('Hello', topic));
+    await expect.poll(topics, { timeout: 60_000 }).toEqual([9, undefined, 12]);
+    await bot.deliver(at.app.url, inTopic('Refund', 12));
+    await expect.poll(() => topics().length, { timeout: 60_000 }).toBe(4);
+    const [approval] = await waitingOf(botId);
+    const { id } = approval ?? { id: '' };
+    await replica.graphql(at.tenant.apiKey, DECIDE, { id, decision: 'DENY' });
+    await expect.poll(topics, { timeout: 60_000 }).toEqual([9, undefined, 12, 12, 12]);
+  });
+
   test('says so if the run that tells it failed', async () => {
     const { botId, bot } = await connectedBot(at, refunds());
     await bot.deliver(at.app.url, bot.text('Refund A-3'));

@@ -221,6 +221,8 @@ export function heavyValues(ids: Ids, type: string): Values {
     Mutation_chat_botId: botId,
     Mutation_chat_input: { message: 'Hello' },
     Query_approval_id: ids.Approval?.[0],
+    Query_approvalRequest_id: ids.Approval?.[0],
+    Query_approvalRequest_arguments: {},
     Query_evaluation_id: ids.Evaluation?.[0],
     Mutation_cancelEvaluation_id: ids.Evaluation?.[0],
     Query_evaluationForecast_botId: botId,

@@ -121,6 +121,11 @@ export const TABLE: Record<string, Row> = {
     ...NO_APPROVAL,
     rest: { readApproval: {} },
   },
+  'Query.approvalRequest': {
+    operation: ({ approval }) => `approvalRequest(id: "${approval}", arguments: {}) { url }`,
+    scopes: ['APPROVE'],
+    ...NO_APPROVAL,
+  },
   'Mutation.decideApproval': {
     operation: ({ approval }) => `decideApproval(id: "${approval}", decision: DENY) { id }`,
     scopes: ['APPROVE'],

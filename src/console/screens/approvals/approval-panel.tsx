@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { Approval, type ApprovalQuery } from '../../../generated/operations/console.ts';
 import { ApprovalState } from '../../approvals/approval-state.tsx';
 import { approvalsAddress } from '../../approvals/labels.ts';
-import { RequestWords } from '../../approvals/request-words.tsx';
+import { RequestWords, shownCall } from '../../approvals/request-words.tsx';
 import { useApprovalChanges } from '../../approvals/use-approval-changes.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -110,7 +110,7 @@ function Body({
             <h3>
               {isOpen || status !== 'APPROVED' ? 'The exact request' : 'The request that was sent'}
             </h3>
-            <RequestWords approval={approval} />
+            <RequestWords call={shownCall(approval)} />
           </section>
           {isOpen && (
             <DecisionForm

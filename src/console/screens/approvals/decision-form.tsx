@@ -8,6 +8,7 @@ import type { Problem } from '../../server/problem.ts';
 import { isRecord } from '../../server/record.ts';
 import { type Draft, fieldsOf, readFields, readJson } from './argument-fields.ts';
 import { ArgumentsForm } from './arguments-form.tsx';
+import { EditedRequest } from './edited-request.tsx';
 
 /** Characters of a note. Source: `decideApproval`. */
 const MAX_NOTE = 2_000;
@@ -70,6 +71,7 @@ export function DecisionForm({
             The request is composed again from the changed arguments. Both versions are kept.
           </p>
         )}
+        {edited && !wrong && <EditedRequest approval={approval} botId={botId} edited={edited} />}
       </section>
       <TextArea
         label="Note"
