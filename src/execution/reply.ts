@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors/errors.ts';
 import { OUTAGE_SECONDS } from '../errors/mask.ts';
 import { isOutage } from '../errors/outage.ts';
+import type { ReplyEnd } from '../runs/record/events.ts';
 import type { JsonObject } from '../text/json.ts';
 import type { StartedRun } from './started-run.ts';
 
@@ -17,6 +18,9 @@ export type Reply = {
   toolsCalled: string[];
   /** The structured reply, if one was requested. */
   output?: JsonObject | undefined;
+  /** When the last attempt began, in milliseconds since 1970, by the database's clock. Null if that is not known. */
+  startedAt: number | null;
+  end: ReplyEnd;
 };
 
 /**
@@ -48,19 +52,21 @@ async function readEnd(
 ): Promise<Reply | GatewayError> {
   let response = '';
   let sessionId: string | null = null;
+  let startedAt: number | null = null;
   try {
     for await (const event of read(signal, { failsFast: true })) {
       switch (event.type) {
         case 'RunStarted':
-          ({ sessionId } = event);
+          ({ sessionId, at: startedAt } = event);
           response = '';
           break;
         case 'TextDelta':
           response += event.delta;
           break;
         case 'ChatDone': {
-          const { latencyMs, tokensUsed, toolsCalled, output } = event;
-          return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled, output };
+          const { latencyMs, tokensUsed, toolsCalled, output, end } = event;
+          const facts = { sessionId, runId, latencyMs, tokensUsed, toolsCalled, startedAt, end };
+          return { response, output, ...facts };
         }
         case 'ChatFailed':
           return new GatewayError(event.code, event.message, { runId });

@@ -22,6 +22,8 @@ export type EndingRun = {
   events: Pick<EventLog, 'stall'>;
   outcome: RunOutcome;
   task: Pick<AgentTask, 'message' | 'history' | 'isNotice' | 'session'>;
+  /** Null for a draft. */
+  deploymentId: string | null;
   /** The assistant's and tools' messages of the run. */
   newMessages: HistoryMessage[];
   /** When the work finished, by `performance.now()`. */
@@ -95,7 +97,7 @@ export function createStoreEnd({
       const end = failure ?? outcome;
       // Another process has counted an end that it stored itself.
       if (isAsRequested(stored)) observer.runEnded({ ...labels, ...measured(end) });
-      return asEvent(stored, begun, end);
+      return asEvent(stored, run, end);
     } catch (err) {
       log.error({ runId, err }, 'Run outcome could not be stored. Recovery will finish the run.');
       return undefined;
@@ -128,9 +130,10 @@ function measured({ status, latencyMs, promptTokens, completionTokens }: RunOutc
 
 function asEvent(
   stored: StoredEnd,
-  { id: runId }: BegunRun,
-  { status, error, latencyMs, promptTokens, completionTokens, toolsCalled, output }: RunOutcome,
+  { begun: { id: runId }, deploymentId }: EndingRun,
+  outcome: RunOutcome,
 ): Unnumbered<EndEvent> {
+  const { status, error, latencyMs, promptTokens, completionTokens, toolsCalled, output } = outcome;
   const failure = ({ code, message }: { code: ErrorCode; message: string }) =>
     ({ type: 'ChatFailed', runId, latencyMs, code, message }) as const;
   if (stored === 'deleted')
@@ -146,7 +149,10 @@ function asEvent(
   if (error) return { ...failure(error), at };
   const tokensUsed = promptTokens + completionTokens;
   if (status === 'CANCELLED') return { type: 'ChatCancelled', at, runId, latencyMs, tokensUsed };
-  const done = { type: 'ChatDone', at, runId, latencyMs, tokensUsed, toolsCalled } as const;
+  const { finishReason = null, cachedTokens = null, reasoningTokens = null } = outcome;
+  const tokens = { promptTokens, completionTokens, cachedTokens, reasoningTokens };
+  const end = { deploymentId, finishReason, ...tokens };
+  const done = { type: 'ChatDone', at, runId, latencyMs, tokensUsed, toolsCalled, end } as const;
   return output ? { ...done, output } : done;
 }
 

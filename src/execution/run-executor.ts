@@ -126,8 +126,9 @@ export function createRunExecutor({
     };
     if (isBackground && isOutOfTime && (await requeue(begun, outcome))) return;
     const newMessages = result?.messages ?? [];
+    const deploymentId = labels.kind === 'DRAFT' ? null : task.deployment.deploymentId;
     const end = await storeEnd(
-      { begun, labels, trace, events, outcome, task, newMessages, since },
+      { begun, labels, trace, events, outcome, task, deploymentId, newMessages, since },
       signal,
     );
     if (task.session) turns.notify(task.session);

@@ -3,6 +3,7 @@ import type { RunEvent } from '../runs/record/events.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { ErrorCodeEnum } from './error-code.ts';
+import { REPLY_END, ReplyEndObject } from './reply-end.ts';
 import { loadToolTexts, readToolArguments, ToolCallStatusEnum } from './tool-call.ts';
 
 const SEQ = 'Position of the event in the run, starting at 1.';
@@ -142,6 +143,7 @@ const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
         'Structured reply: the JSON object that the text of the reply holds. Null if none was requested.',
       resolve: ({ output }) => output ?? null,
     }),
+    end: t.expose('end', { type: ReplyEndObject, description: REPLY_END }),
   }),
 });
 

@@ -15,6 +15,7 @@ import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
 import { EnvVarInput } from './deploy.ts';
+import { REPLY_END, ReplyEndObject } from './reply-end.ts';
 import {
   answeredBy,
   IDEMPOTENCY_KEY,
@@ -131,6 +132,14 @@ const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatRe
         prisma.run.findUniqueOrThrow({ ...query, where: { id: runId } }),
     }),
     runId: t.exposeID('runId', { description: 'ID of the run.' }),
+    startedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Time at which the run began. Null for a run of an earlier Parley version, which stored no times.',
+      resolve: ({ startedAt }) => (startedAt === null ? null : new Date(startedAt)),
+    }),
+    end: t.expose('end', { type: ReplyEndObject, description: REPLY_END }),
     latencyMs: t.exposeInt('latencyMs', {
       description:
         'Time from the request to the end of the reply, including the wait for the session, in milliseconds.',

@@ -170,6 +170,10 @@ builder.prismaNode('Run', {
         return isJsonObject(metadata) ? metadata : null;
       },
     }),
+    deploymentId: t.exposeID('deploymentId', {
+      nullable: true,
+      description: 'ID of `deployment`. Null before a background run starts, and for a draft.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
     startedAt: t.expose('startedAt', {
       type: 'DateTime',

@@ -19,6 +19,9 @@
  * `npm run bench -- --tools`: measures chats with one call of a tool that reads, on PostgreSQL, in about a minute; with
  * `--against PATH` in turns with another checkout.
  *
+ * `npm run bench -- --openai`: measures a chat completion next to a chat over REST, and a list of models, on PostgreSQL, in
+ * about a minute.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -30,6 +33,7 @@ import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { benchMemory, type MemoryPlan } from './memory.ts';
 import { benchMonth } from './month.ts';
+import { benchOpenAi } from './openai.ts';
 import { benchQueue } from './queue.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
@@ -163,6 +167,7 @@ function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.streams) return benchRoot(benchStreams, signal, against);
   if (values.month) return benchRoot(benchMonth, signal, against);
   if (values.tools) return benchRoot(benchTools, signal, against);
+  if (values.openai) return benchRoot(benchOpenAi, signal, undefined);
   if (values.queue) return benchRoot(benchQueue, signal, against);
   return bench(values.quick ? QUICK : FULL, signal, against);
 }
@@ -173,6 +178,7 @@ const { values } = parseArgs({
     command: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
     month: { type: 'boolean', default: false },
+    openai: { type: 'boolean', default: false },
     queue: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },

@@ -25,7 +25,18 @@ const OUTCOME: RunOutcome = {
   events: [],
   eventTimes: [],
 };
-const DONE = { type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] };
+const END = {
+  deploymentId: 'dep_1',
+  finishReason: null,
+  promptTokens: 1,
+  completionTokens: 2,
+  cachedTokens: null,
+  reasoningTokens: null,
+};
+const DONE = {
+  ...{ type: 'ChatDone' as const, runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] },
+  end: END,
+};
 const session = { key: 'ses_1', turns: 0, leaseId: 'trn_1' };
 
 /** Ends a run with a database that responds as the test defines. */
@@ -46,6 +57,7 @@ function endRun(runs: Partial<Pick<Runs, 'end' | 'endWithoutTurn'>>) {
     events: { stall },
     outcome: OUTCOME,
     task: { message: 'Hi', session },
+    deploymentId: 'dep_1',
     newMessages: [],
     since: performance.now(),
   };
@@ -142,7 +154,7 @@ describe('a run whose end cannot be stored yet', () => {
       message: expect.stringContaining('not known yet'),
       retryAfter: 5,
     });
-    log.append({ type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] });
+    log.append(DONE);
     log.end();
     expect(await stream).toEqual(['RunStarted', 'ChatDone']);
   });

@@ -83,8 +83,12 @@ export const EVENT_COLUMNS = {
   errorCode: true,
   errorMessage: true,
   latencyMs: true,
+  deploymentId: true,
+  finishReason: true,
   promptTokens: true,
   completionTokens: true,
+  cachedTokens: true,
+  reasoningTokens: true,
   toolsCalled: true,
 } satisfies Prisma.RunSelect;
 
@@ -169,8 +173,11 @@ function endOf(row: EventRow, events: RunEvent[]): EndEvent | undefined {
     case 'RUNNING':
       return undefined;
     case 'COMPLETED': {
+      const { deploymentId, finishReason, cachedTokens, reasoningTokens } = row;
+      const end = { deploymentId, finishReason, cachedTokens, reasoningTokens };
+      const done = { type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled } as const;
       const output = isJsonObject(row.output) ? { output: row.output } : {};
-      return { seq, at, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled, ...output };
+      return { seq, at, ...done, ...output, end: { ...end, promptTokens, completionTokens } };
     }
     case 'CANCELLED':
       return { seq, at, type: 'ChatCancelled', runId, latencyMs, tokensUsed };

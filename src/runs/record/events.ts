@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors/errors.ts';
-import type { ToolCallStatus } from '../../generated/prisma/client.ts';
+import type { Run, ToolCallStatus } from '../../generated/prisma/client.ts';
 import type { JsonObject } from '../../text/json.ts';
 
 /**
@@ -43,10 +43,22 @@ export type RunEvent = {
       toolsCalled: string[];
       /** The structured reply, if one was requested. */
       output?: JsonObject | undefined;
+      end: ReplyEnd;
     }
   | { type: 'ChatFailed'; runId: string; latencyMs: number; code: ErrorCode; message: string }
   | { type: 'ChatCancelled'; runId: string; latencyMs: number; tokensUsed: number }
 );
+
+/** How a completed run ended: what its row stores beside the reply. */
+export type ReplyEnd = Pick<
+  Run,
+  | 'deploymentId'
+  | 'finishReason'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'cachedTokens'
+  | 'reasoningTokens'
+>;
 
 /** A terminal event. */
 export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'ChatCancelled' }>;

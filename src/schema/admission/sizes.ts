@@ -114,6 +114,7 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'PageInfo.endCursor': CURSOR,
   'PageInfo.startCursor': CURSOR,
   'RotateApiKeyPayload.secret': API_KEY,
+  'ReplyEnd.finishReason': text(MAX_SERVER_TEXT),
   'Run.cursor': CURSOR,
   'Run.finishReason': text(MAX_SERVER_TEXT),
   'Run.inputExcerpt': text(EXCERPT_LENGTH),

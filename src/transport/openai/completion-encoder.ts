@@ -45,10 +45,10 @@ export const COMPLETION: StreamForm<CompletionEventFragment> = {
           case 'TextDelta':
             return role() + chunk({ choices: choice({ content: event.delta }) });
           case 'ChatDone': {
-            const { run } = event;
-            const system_fingerprint = run.deployment?.id ?? '';
-            const last = { choices: choice({}, toFinishReason(run)), system_fingerprint };
-            const usage = { choices: [], usage: toUsage(run), system_fingerprint };
+            const { end } = event;
+            const system_fingerprint = end.deploymentId ?? '';
+            const last = { choices: choice({}, toFinishReason(end)), system_fingerprint };
+            const usage = { choices: [], usage: toUsage(end), system_fingerprint };
             return `${role()}${chunk(last)}${includesUsage ? chunk(usage) : ''}data: [DONE]\n\n`;
           }
           case 'ChatCancelled':

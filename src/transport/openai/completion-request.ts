@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { type ErrorDetail, invalidInput, problemsOf } from '../../errors/errors.ts';
 import type {
   ChatInput,
-  CompletedFragment,
   CompletionEndFragment,
   ExecuteInput,
 } from '../../generated/operations/openai.ts';
@@ -157,27 +156,34 @@ export function readOutputSchema(schema: unknown, path: string): JsonObject {
   throw invalidInput(problems.map(({ message }) => ({ path, message })));
 }
 
-/** The completion of a finished run with its reply. */
+/** A completed run with its reply. */
+type Completed = {
+  runId: string;
+  startedAt: Date | null | undefined;
+  response: string | null | undefined;
+  end: CompletionEndFragment;
+};
+
+/** The completion of a completed run. */
 export function toCompletion(
-  run: CompletedFragment,
-  response: string | null | undefined,
+  { runId, startedAt, response, end }: Completed,
   { model }: AskedCompletion,
 ): Completion {
   return {
-    id: run.id,
+    id: runId,
     object: 'chat.completion',
-    created: toUnixTime(run.createdAt),
+    created: toUnixTime(startedAt ?? new Date()),
     model,
     choices: [
       {
         index: 0,
         message: { role: 'assistant', content: response ?? '', refusal: null },
         logprobs: null,
-        finish_reason: toFinishReason(run),
+        finish_reason: toFinishReason(end),
       },
     ],
-    usage: toUsage(run),
-    system_fingerprint: run.deployment?.id ?? '',
+    usage: toUsage(end),
+    system_fingerprint: end.deploymentId ?? '',
   };
 }
 
@@ -185,8 +191,8 @@ export function toFinishReason({ finishReason }: Pick<CompletionEndFragment, 'fi
   return finishReason === 'length' || finishReason === 'content_filter' ? finishReason : 'stop';
 }
 
-export function toUsage(run: CompletionEndFragment): Completion['usage'] {
-  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = run;
+export function toUsage(end: CompletionEndFragment): Completion['usage'] {
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens } = end;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

@@ -52,7 +52,7 @@ export const completionRoutes = [
       json: {
         operation: Complete,
         schema: completion,
-        reply: ({ run }, asked) => toCompletion(run, run.response, asked),
+        reply: ({ run }, asked) => toCompletion({ ...run, runId: run.id, end: run }, asked),
       },
       stream: { form: COMPLETION, operation: CompleteStream },
     }),
@@ -62,7 +62,7 @@ export const completionRoutes = [
       json: {
         operation: CompleteInSession,
         schema: completion,
-        reply: ({ chat }, asked) => toCompletion(chat.run, chat.response, asked),
+        reply: ({ chat }, asked) => toCompletion(chat, asked),
       },
       stream: { form: COMPLETION, operation: CompleteInSessionStream },
     }),

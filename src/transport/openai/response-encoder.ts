@@ -113,9 +113,9 @@ function createResponseEncoder({ requestId, ...origin }: StreamOrigin) {
           return beginMessage() + event('response.output_text.delta', members);
         }
         case 'ChatDone': {
-          const reason = incompleteReason(happened.run);
+          const reason = incompleteReason(happened.end);
           const ended = endMessage(!reason);
-          const usage = toResponseUsage(happened.run);
+          const usage = toResponseUsage(happened.end);
           if (!reason) {
             facts = { ...facts, status: 'completed', usage };
             return ended + whole('response.completed');

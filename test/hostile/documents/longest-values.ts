@@ -142,6 +142,7 @@ export const LENGTHS: Lengths = {
   'PromptPart.text': MEBIBYTE,
   'Run.context': jsonBytes(CONTEXT),
   'Run.feedback': RATINGS,
+  'ReplyEnd.finishReason': jsonBytes(FINISH_REASON),
   'Run.finishReason': jsonBytes(FINISH_REASON),
   'Run.input': jsonBytes(INPUT),
   'Run.inputExcerpt': 400,

@@ -67,7 +67,7 @@ const OPEN: Record<string, string> = {
   ChatPage: 'name welcome suggestions',
   BotTool: 'description outputSchema readOnly',
   BotUsage: 'bot requests tokens',
-  ChatReply: 'response output sessionId run runId latencyMs tokensUsed toolsCalled',
+  ChatReply: 'response output sessionId run runId startedAt end latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
   CreateApiKeyPayload: 'apiKey secret',
   RotateApiKeyPayload: 'apiKey secret',
@@ -87,7 +87,7 @@ const OPEN: Record<string, string> = {
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id cursor bot environment kind status channel entrance user sessionId model createdAt startedAt finishedAt latencyMs ' +
-    'promptTokens completionTokens tokensUsed tokensEstimated cachedTokens reasoningTokens finishReason toolsCalled trigger causedById',
+    'promptTokens completionTokens tokensUsed tokensEstimated cachedTokens reasoningTokens finishReason deploymentId toolsCalled trigger causedById',
   RunError: 'code message',
   Server: 'version startedAt',
   Session: 'id sessionId environment turns createdAt lastSeenAt waitsForApproval',
@@ -103,7 +103,7 @@ export const PARTS = [
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ToolCall', 'ToolRequest', 'EvaluationCase', 'EvaluationForecast'],
   ...['Gate', 'GateReplay'],
-  ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
+  ...['ReplyEnd', 'ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
 
 export const OPEN_FIELDS = Object.entries(OPEN).flatMap(([type, fields]) =>
