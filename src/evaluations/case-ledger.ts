@@ -1,12 +1,12 @@
 import type { Ledger } from '../runs/tool-calls/ledger.ts';
 import type { ToolCallRecord } from '../runs/tool-calls/tool-call.ts';
 import type { Span, Trace } from '../runs/trace/trace.ts';
-import { type Call, shortened } from './case-result.ts';
+import type { MadeCall } from './case-result.ts';
 
 /** Records the calls of a case in memory. */
 export function createCaseLedger(): {
   ledger: Omit<Ledger, 'unstored'>;
-  calls(): Call[];
+  calls(): MadeCall[];
 } {
   const records: ToolCallRecord[] = [];
   return {
@@ -35,10 +35,11 @@ export function createCaseLedger(): {
       },
     },
     calls: () =>
-      records.map(({ name, arguments: text, status, result }) => ({
+      records.map(({ name, digest, arguments: text, status, result }) => ({
         name,
-        arguments: shortened(text ?? '{}') === text ? text : '{}',
-        result: shortened(result ?? ''),
+        digest,
+        arguments: text ?? '{}',
+        result: result ?? '',
         failed: status !== 'COMPLETED',
       })),
   };

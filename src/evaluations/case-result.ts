@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** What became of an expectation, an attempt at a case, or a case. */
@@ -9,7 +10,7 @@ const verdict = z.enum(VERDICTS);
 const call = z.object({
   /** `<group>.<capability>` */
   name: z.string(),
-  /** The text of a JSON object. */
+  /** The text of a JSON object, from `shortenedArguments`. */
   arguments: z.string(),
   result: z.string(),
   failed: z.boolean(),
@@ -44,9 +45,9 @@ export const CALL_CHANGES = ['ADDED', 'MISSING', 'CHANGED'] as const;
 const callChange = z.object({
   change: z.enum(CALL_CHANGES),
   name: z.string(),
-  /** The text of a JSON object. Absent for a missing call. */
+  /** From `shortenedArguments`. Absent for a missing call. */
   arguments: z.string().optional(),
-  /** The text of a JSON object. Absent for an added call. */
+  /** From `shortenedArguments`. Absent for an added call. */
   recordedArguments: z.string().optional(),
 });
 
@@ -84,6 +85,8 @@ export const attempt = z.object({
 });
 
 export type Call = z.infer<typeof call>;
+/** A call with its whole texts, and a digest from `digestOf`, which is equal for equal calls. */
+export type MadeCall = Call & { digest: string };
 export type Checked = z.infer<typeof checked>;
 export type Turn = z.infer<typeof turn>;
 export type CallChange = z.infer<typeof callChange>;
@@ -96,6 +99,29 @@ export const MAX_TEXT = 16 * 1024;
 
 export function shortened(text: string, length = MAX_TEXT): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`.toWellFormed();
+}
+
+/**
+ * The arguments of a call, which is the text of a JSON object. A longer text ends with its length and the start of its
+ * SHA-256, so that different texts stay different. It is no JSON then.
+ */
+export function shortenedArguments(text: string, length = MAX_TEXT): string {
+  if (text.length <= length) return text;
+  const sum = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return `${shortened(text, length)} [${text.length} characters, SHA-256 ${sum}]`;
+}
+
+/** A call as a result stores it. @param length characters of its arguments and of its result. */
+export function storedCall(
+  { name, arguments: text, result, failed }: Call,
+  length = MAX_TEXT,
+): Call {
+  return {
+    name,
+    arguments: shortenedArguments(text, length),
+    result: shortened(result, length),
+    failed,
+  };
 }
 
 /** The verdict of several together: one failure fails all, and what was skipped is not passed. */

@@ -1,7 +1,7 @@
-import type { CallChange } from './case-result.ts';
+import type { CallChange, MadeCall } from './case-result.ts';
 
 /** A call, with a digest that is equal for equal calls. */
-export type ComparedCall = { name: string; digest: string; arguments: string };
+type ComparedCall = Pick<MadeCall, 'name' | 'digest' | 'arguments'>;
 
 /**
  * How calls differ from the recorded ones, in any order. A new call and a missing one of the same tool are one changed

@@ -3,13 +3,13 @@ import { ModelError } from '../model/failure.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import type { JsonObject } from '../text/json.ts';
 import { createCaseLedger, NO_TRACE } from './case-ledger.ts';
-import type { Call } from './case-result.ts';
+import type { MadeCall } from './case-result.ts';
 
 /** What an agent answered to one message. */
 export type Answer = {
   reply: string;
   output: JsonObject | undefined;
-  calls: Call[];
+  calls: MadeCall[];
   messages: HistoryMessage[];
   promptTokens: number;
   completionTokens: number;

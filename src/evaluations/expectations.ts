@@ -3,7 +3,7 @@ import type { Expectation, JsonObject } from '../language/agent-test.ts';
 import { isJsonObject } from '../text/json.ts';
 import type { Call, Checked, Turn } from './case-result.ts';
 
-/** What a turn showed. */
+/** What a turn showed, with the whole texts of its calls. */
 export type Shown = Pick<Turn, 'reply' | 'calls' | 'promptTokens' | 'completionTokens'> & {
   output: JsonObject | undefined;
 };
@@ -67,7 +67,7 @@ function hasMembers(value: JsonObject, members: JsonObject): boolean {
   );
 }
 
-export function inputOf({ arguments: text }: Pick<Call, 'arguments'>): JsonObject {
+function inputOf({ arguments: text }: Pick<Call, 'arguments'>): JsonObject {
   const value: unknown = JSON.parse(text);
   return isJsonObject(value) ? value : {};
 }

@@ -4,12 +4,14 @@ import type { Script } from '../agent/scripted-agent.ts';
 import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Usage } from '../model/model.ts';
-import { digestOf } from '../runs/tool-calls/tool-call.ts';
 import {
   type Attempt,
-  type Call,
+  type CallChange,
   type Comparison,
+  type MadeCall,
   shortened,
+  shortenedArguments,
+  storedCall,
   type Turn,
   type Verdict,
 } from './case-result.ts';
@@ -101,16 +103,15 @@ export function createRunReplay({
       latencyMs: 0,
     };
     const compared = (
-      calls: readonly Call[],
+      made: readonly MadeCall[],
       { verdict, ...judgement }: Judged,
       error?: string,
     ) => {
-      const made = calls.map((call) => ({ ...call, digest: digestOf(call.name, inputOf(call)) }));
       const { promptTokens, completionTokens, latencyMs, feedback } = run;
       const recorded = {
         reply: shortened(run.reply, MAX_REPLAY_TEXT),
         ...(run.error !== undefined && { error: shortened(run.error, MAX_REPLAY_TEXT) }),
-        calls: run.calls.slice(0, MAX_CALLS).map(shortCall),
+        calls: run.calls.slice(0, MAX_CALLS).map((call) => storedCall(call, MAX_CALL_TEXT)),
         promptTokens,
         completionTokens,
         latencyMs,
@@ -124,7 +125,7 @@ export function createRunReplay({
         comparison,
       };
     };
-    const diverged = (calls: readonly Call[], call: string) =>
+    const diverged = (calls: readonly MadeCall[], call: string) =>
       compared(
         calls,
         { verdict: 'DIVERGED', judge: NO_USAGE },
@@ -147,7 +148,7 @@ export function createRunReplay({
     const { calls, reply, promptTokens, completionTokens, latencyMs } = answer;
     Object.assign(turn, {
       reply: shortened(reply, MAX_REPLAY_TEXT),
-      calls: calls.slice(0, MAX_CALLS).map(shortCall),
+      calls: calls.slice(0, MAX_CALLS).map((call) => storedCall(call, MAX_CALL_TEXT)),
       promptTokens,
       completionTokens,
       latencyMs,
@@ -168,28 +169,14 @@ function letterOf(caseId: string): 'A' | 'B' {
   return byte % 2 === 0 ? 'A' : 'B';
 }
 
-function inputOf({ arguments: text }: Call) {
-  return JSON.parse(text);
-}
-
 /** Characters of the arguments and of the result of a call. */
 const MAX_CALL_TEXT = 1024;
 
-function shortCall({ name, arguments: text, result, failed }: Call): Call {
-  return { name, arguments: shortJson(text), result: shortened(result, MAX_CALL_TEXT), failed };
-}
-
-function shortChange<Change extends { arguments?: string; recordedArguments?: string }>(
-  change: Change,
-): Change {
-  const short = { ...change };
-  if (short.arguments !== undefined) short.arguments = shortJson(short.arguments);
-  if (short.recordedArguments !== undefined)
-    short.recordedArguments = shortJson(short.recordedArguments);
-  return short;
-}
-
-/** The text of a JSON object, which stays JSON. */
-function shortJson(text: string): string {
-  return text.length <= MAX_CALL_TEXT ? text : '{}';
+function shortChange({ arguments: made, recordedArguments, ...change }: CallChange): CallChange {
+  const short = (text: string) => shortenedArguments(text, MAX_CALL_TEXT);
+  return {
+    ...change,
+    ...(made !== undefined && { arguments: short(made) }),
+    ...(recordedArguments !== undefined && { recordedArguments: short(recordedArguments) }),
+  };
 }

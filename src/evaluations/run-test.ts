@@ -9,6 +9,7 @@ import {
   type Attempt,
   type Checked,
   shortened,
+  storedCall,
   type Turn,
   type Verdict,
   verdictOf,
@@ -82,7 +83,12 @@ export function createRunTest({
     try {
       for (const { message, expectations } of test.turns) {
         const { output, reply, ...shown } = await answer(message);
-        const turn = { ...shown, message: shortened(message), reply: shortened(reply) };
+        const turn = {
+          ...shown,
+          message: shortened(message),
+          reply: shortened(reply),
+          calls: shown.calls.map((call) => storedCall(call)),
+        };
         const results: Checked[] = [];
         for (const expectation of expectations) {
           const { checked, usage } = await check(expectation, message, { ...shown, reply, output });

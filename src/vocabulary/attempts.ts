@@ -3,7 +3,10 @@ import type { EVALUATION_VERDICTS } from './evaluations.ts';
 type Verdict = keyof typeof EVALUATION_VERDICTS;
 type Tokens = { promptTokens: number; completionTokens: number };
 
-/** A tool call of a turn, which a test or a record answered. Arguments are the text of a JSON object. */
+/**
+ * A tool call of a turn, which a test or a record answered. Arguments are the text of a JSON object. A text that is cut ends
+ * with its length, and is no JSON.
+ */
 export type AttemptCall = { name: string; arguments: string; result: string; failed: boolean };
 
 /** An expectation of a turn. One that was not met has a detail. */

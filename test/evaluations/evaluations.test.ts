@@ -148,6 +148,22 @@ describe('an evaluation', () => {
     ]);
   });
 
+  test('checks long arguments as a whole, and stores their beginning', async () => {
+    const id = 'x'.repeat(20_000);
+    lookUp({ order_id: id });
+    const { results, verdict } = await evaluate(`  test "finds a long number" {
+    user   "Where is it?"
+    tool   orders.lookup returns "shipped"
+    expect call orders.lookup "{\\"order_id\\": \\"${id}\\"}"
+  }`);
+    expect(verdict).toBe('PASSED');
+    const [call] = results[0].attempts[0].turns[0].calls;
+    expect(call.arguments).toMatch(
+      /^\{"order_id":"x+… \[20015 characters, SHA-256 [0-9a-f]{12}\]$/,
+    );
+    expect(call.arguments.length).toBeLessThan(17_000);
+  });
+
   test('fails a test that has no answer for a call, and never sends the call', async () => {
     lookUp();
     const { results } = await evaluate('  test "t" { user "a" expect reply contains "shop" }');

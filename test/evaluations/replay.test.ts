@@ -210,6 +210,34 @@ describe('a replay', () => {
     expect(site.requests).toEqual([]);
   });
 
+  test('tells long arguments apart that differ only behind their cut', async () => {
+    const long = (end: string) => ({ order_id: 'A-1', detail: `${'x'.repeat(2_000)}${end}` });
+    answer({ old: [long('a')], new: [long('b')] });
+    await chat('Where is A-1?');
+    const [change, ...others] = onlyAttempt(await replay()).comparison.callChanges;
+    expect(others).toEqual([]);
+    expect(change.change).toBe('CHANGED');
+    const cut = /^\{"order_id":"A-1","detail":"x+… \[20\d\d characters, SHA-256 [0-9a-f]{12}\]$/;
+    expect(change.arguments).toMatch(cut);
+    expect(change.recordedArguments).toMatch(cut);
+    expect(change.arguments).not.toBe(change.recordedArguments);
+    answer({ old: [long('a')] });
+    const same = onlyAttempt(await replay());
+    expect(same.comparison.callChanges).toEqual([]);
+    expect(same.turns[0].calls).toEqual(same.comparison.recorded.calls);
+    expect(same.turns[0].calls[0].arguments).toBe(change.recordedArguments);
+  });
+
+  test('finds the recorded result of a call with arguments of 40 KiB', async () => {
+    answer({ old: [{ order_id: 'A-1', detail: 'x'.repeat(40_000) }] });
+    await chat('Where is A-1?');
+    const evaluation = await replay();
+    expect(evaluation.verdict).toBe('PASSED');
+    const { turns, comparison } = onlyAttempt(evaluation);
+    expect(comparison.callChanges).toEqual([]);
+    expect(turns[0].calls[0].arguments).toMatch(/… \[400\d\d characters, /);
+  });
+
   test('answers a call that waited for approval as its run did, and asks nobody', async () => {
     const approving = membersWith('Old.').replace('get "', 'approval\n      get "');
     bot = await tenant.bot(approving);

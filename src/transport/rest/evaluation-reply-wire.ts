@@ -61,10 +61,14 @@ export const startedReply = z
 
 const verdictName = z.enum(EVALUATION_VERDICT_NAMES);
 
+const ARGUMENTS_TEXT =
+  'Arguments, as the text of a JSON object. One of more than 16,384 characters, or 1,024 for a recorded run, is cut: it ends ' +
+  'with `…`, its length and the start of its SHA-256.';
+
 const callReply = z.object({
   name: z.string().meta({ description: 'Tool.', examples: ['orders.lookup'] }),
   arguments: z.string().meta({
-    description: 'Arguments, as the text of a JSON object.',
+    description: ARGUMENTS_TEXT,
     examples: ['{"order_id":"A-1042"}'],
   }),
   result: z.string().meta({
@@ -74,7 +78,7 @@ const callReply = z.object({
   failed: z.boolean().meta({ description: 'Whether the call failed.' }),
 });
 
-const ARGUMENTS = { description: 'Arguments, as the text of a JSON object.', examples: ['{}'] };
+const ARGUMENTS = { description: ARGUMENTS_TEXT, examples: ['{}'] };
 
 const comparisonReply = z
   .object({
