@@ -5,9 +5,9 @@ import { activate, activeState } from './activate.ts';
 import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
 import type { ToolServerReport } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { supersede } from './fail-waiting.ts';
 import type { Gate } from './gate.ts';
 import type { Plan } from './plan.ts';
-import { supersede } from './supersede.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
 /** The data of a new deployment. */

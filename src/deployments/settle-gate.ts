@@ -1,4 +1,3 @@
-import { recordChanges } from '../accounts/audit.ts';
 import { botVersionName } from '../bots/bots.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
 import { type Deployment, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
@@ -6,14 +5,9 @@ import { databaseTime } from '../storage/moment.ts';
 import { activate, activeState } from './activate.ts';
 import type { DeploymentChanges } from './changes.ts';
 import type { ChannelConnections, ChannelReport } from './channels.ts';
-import {
-  type DeploymentDiagnostic,
-  gateError,
-  inOrder,
-  listed,
-  readDiagnostics,
-} from './diagnostics.ts';
+import { type DeploymentDiagnostic, gateError } from './diagnostics.ts';
 import type { EnvironmentCipher } from './environment.ts';
+import { failWaiting } from './fail-waiting.ts';
 import { waitsForGate } from './gate.ts';
 import type { ReadSource } from './read-source.ts';
 
@@ -44,28 +38,6 @@ export function createSettleGate({
   versions: Pick<Versions, 'renew'>;
   changes: Pick<DeploymentChanges, 'notify'>;
 }): SettleGate {
-  const fail = async (
-    tx: Prisma.TransactionClient,
-    { id, botId, keyId, diagnostics }: Deployment,
-    errors: readonly DeploymentDiagnostic[],
-  ) => {
-    const all = inOrder([...readDiagnostics(diagnostics), ...listed([...errors])]);
-    const { bot } = await tx.deployment.update({
-      where: { id },
-      data: {
-        status: 'FAILED',
-        gate: Prisma.DbNull,
-        envVars: null,
-        envNames: [],
-        deployedAt: new Date(await databaseTime(tx)),
-        diagnostics: all,
-      },
-      select: { bot: { select: { accountId: true } } },
-    });
-    const actor = { accountId: bot.accountId, keyId };
-    await recordChanges(tx, actor, { action: 'DEPLOY_FAILED', targetId: id, botId });
-  };
-
   const pass = async (
     tx: Prisma.TransactionClient,
     { id, botId, environment, keyId }: Deployment,
@@ -109,7 +81,7 @@ export function createSettleGate({
       const stored = await tx.deployment.findUnique({ where: { id } });
       if (!stored || !waitsForGate(stored)) return false;
       const problems = errors.length > 0 ? errors : await pass(tx, stored, parsed, reports);
-      if (problems.length > 0) await fail(tx, stored, problems);
+      if (problems.length > 0) await failWaiting(tx, stored, problems);
       return true;
     }, TRANSACTION);
     if (!isSettled) return;

@@ -257,6 +257,10 @@ describe('a deploy with a gate', () => {
     expect(linesOf(old)).toEqual([
       `the deployment #${second.version} replaced this one, which waited for its gate [superseded]`,
     ]);
+    const where = { action: 'DEPLOY_FAILED' as const, targetId: first.id };
+    expect(await app.prisma.auditEntry.findMany({ where })).toHaveLength(1);
+    const { envVars } = await app.prisma.deployment.findUniqueOrThrow({ where: { id: first.id } });
+    expect(envVars).toBeNull();
     const statusOf = async () =>
       (await app.prisma.evaluation.findUniqueOrThrow({ where: { id: evaluationId } })).status;
     await expect.poll(statusOf, { timeout: 30_000 }).toBe('CANCELLED');
