@@ -8,7 +8,7 @@ import { createDeployChecks, type DeployChecks } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import type { EnvironmentCipher } from './environment.ts';
-import { EVALUATION_WORK } from './gate.ts';
+import { EVALUATION_WORK } from './evaluation-work.ts';
 import { createReadSource } from './read-source.ts';
 import { createSettleGate, type SettleGate } from './settle-gate.ts';
 

@@ -93,8 +93,6 @@ export function replayOfGate({ last, feedback }: NonNullable<Gate['replay']>) {
   return { filter: { environment: 'PRODUCTION' as const, feedback }, last };
 }
 
-/** Notifies workers that an evaluation or a gate is due, or that an evaluation is cancelled. */
-export const EVALUATION_WORK = 'evaluation-work';
 /** How long an evaluation counts for a gate, in milliseconds. */
 const COUNTS_FOR_MS = 24 * 60 * 60 * 1_000;
 

@@ -3,8 +3,12 @@ import type { DeploymentChanges } from '../deployments/changes.ts';
 import { gateError } from '../deployments/diagnostics.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
 import {
-  basisOfGate,
+  DUE_GATES,
   EVALUATION_WORK,
+  NEEDLESS_EVALUATIONS,
+} from '../deployments/evaluation-work.ts';
+import {
+  basisOfGate,
   findAnswer,
   type Gate,
   hashOf,
@@ -74,23 +78,16 @@ export function createGates({
 }): Gates {
   const problemsOf = createGateProblems({ prisma });
 
-  /**
-   * Deployments that need a step: without an evaluation, with one that has ended or is gone, or with one that goes on although
-   * the deployment no longer waits. The order is random, so that a deployment whose step always fails does not hold the others up.
-   */
+  /** The order is random, so that a deployment whose step always fails does not hold the others up. */
   const due = () => prisma.$queryRaw<Due[]>`
-    SELECT * FROM (
-      SELECT deployments.id, deployments.bot_id AS "botId", bots.account_id AS "accountId", deployments.key_id AS "keyId",
-        deployments.source, deployments.env_vars AS "envVars", deployments.gate, evaluation_id AS "evaluationId",
+    SELECT due.*, bots.account_id AS "accountId" FROM (
+      SELECT deployments.id, deployments.bot_id AS "botId", deployments.key_id AS "keyId", deployments.source,
+        deployments.env_vars AS "envVars", deployments.gate, evaluation_id AS "evaluationId",
         evaluations.id IS NOT NULL AS "hasEvaluation"
-      FROM deployments JOIN bots ON bots.id = deployments.bot_id LEFT JOIN evaluations ON evaluations.id = evaluation_id
-      WHERE deployments.gate IS NOT NULL AND deployments.status = 'PENDING'
-        AND (evaluations.id IS NULL OR evaluations.finished_at IS NOT NULL)
+      FROM ${DUE_GATES}
       UNION ALL
-      SELECT deployments.id, deployments.bot_id, account_id, NULL, '', NULL, NULL, evaluations.id, true
-      FROM evaluations JOIN deployments ON evaluation_id = evaluations.id
-      WHERE finished_at IS NULL AND NOT cancel_requested AND gate IS NULL
-    ) AS due
+      SELECT deployments.id, deployments.bot_id, NULL, '', NULL, NULL, evaluations.id, true FROM ${NEEDLESS_EVALUATIONS}
+    ) AS due JOIN bots ON bots.id = "botId"
     ORDER BY random() LIMIT ${BATCH}`;
 
   const begin = async (waiting: Due, gate: Gate) => {

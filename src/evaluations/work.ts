@@ -1,5 +1,6 @@
-import { isOwnerless, type Owner } from '../coordination/worker-lease.ts';
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
+import { IS_EVALUATION_DUE } from '../deployments/evaluation-work.ts';
+import type { PrismaClient } from '../generated/prisma/client.ts';
 import { type Attempt, attempt, type Verdict, verdictOf } from './case-result.ts';
 
 /** An evaluation that this process executes. */
@@ -46,7 +47,6 @@ export type Work = {
 
 /** How many processes may begin an evaluation: it may have stopped the others. */
 export const MAX_ATTEMPTS = 3;
-const IS_FREE = Prisma.raw(`(owner_id IS NULL OR ${isOwnerless('next.owner_id')})`);
 const NOT_UNIQUE = '23505';
 
 export function createWork({
@@ -76,10 +76,7 @@ export function createWork({
           UPDATE evaluations SET status = 'RUNNING', owner_id = ${owner.id()}, attempts = attempts + 1,
             started_at = COALESCE(started_at, now())
           WHERE id IN (
-            SELECT id FROM evaluations AS next
-            WHERE finished_at IS NULL AND ${IS_FREE}
-              AND (status = 'RUNNING' OR NOT EXISTS (
-                SELECT 1 FROM evaluations AS other WHERE other.account_id = next.account_id AND other.status = 'RUNNING'))
+            SELECT id FROM evaluations AS due WHERE ${IS_EVALUATION_DUE}
             ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
           )
           RETURNING id, bot_id AS "botId", account_id AS "accountId", source, env_vars AS "envVars", model, repeat,

@@ -1,6 +1,6 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { EVALUATION_WORK } from '../deployments/gate.ts';
+import { EVALUATION_WORK } from '../deployments/evaluation-work.ts';
 import type { Log } from '../observability/log.ts';
 import type { Execute } from './execute.ts';
 import type { Gates } from './gates.ts';
@@ -8,8 +8,8 @@ import type { Work } from './work.ts';
 
 /** Evaluations that one process executes at a time, each of another account. */
 const SLOTS = 8;
-/** The interval between two looks for evaluations of dead processes, and for those whose notification was lost. */
-const POLL_EVERY_MS = 2_000;
+/** A safety net: recovery wakes the workers every 2 seconds while work is due. */
+const POLL_EVERY_MS = 60_000;
 
 /** Executes evaluations, and works on gates, until it is disposed of. Those in progress then continue in another process. */
 export function startWorker({
@@ -19,7 +19,7 @@ export function startWorker({
   pubsub,
   log,
 }: {
-  work: Work;
+  work: Pick<Work, 'take'>;
   execute: Execute;
   gates: Gates;
   pubsub: PubSub;

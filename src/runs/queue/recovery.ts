@@ -1,6 +1,7 @@
 import { type PeriodicTask, startPeriodic } from '../../async/periodic.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { isOwnerless } from '../../coordination/worker-lease.ts';
+import { EVALUATION_WORK, IS_WORK_DUE } from '../../deployments/evaluation-work.ts';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../observability/log.ts';
 import { type EndedRun, type Observer, UNOBSERVED } from '../../observability/observer.ts';
@@ -16,13 +17,14 @@ const RETRY_SECONDS = 5;
 
 const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 
+type Found = { lost: string[]; isDue: boolean; isEvaluationDue: boolean };
 type Lost = { id: string; botId: string; status: 'QUEUED' | EndedRun['status'] } & Pick<
   EndedRun,
   'kind' | 'channel'
 >;
 
 /**
- * Finishes the runs of dead processes, and wakes the workers for queued ones, until it is disposed of. The runs of dead processes become `FAILED` with the code `interrupted`. A
+ * Finishes the runs of dead processes, and wakes the workers for queued runs, evaluations and gates, until it is disposed of. The runs of dead processes become `FAILED` with the code `interrupted`. A
  * background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
  * process, so its next attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time.
  * Other processes detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the
@@ -42,10 +44,11 @@ export function startRecovery({
   log: Log;
 }): PeriodicTask {
   const find = async () => {
-    const [found] = await prisma.$queryRaw<{ lost: string[]; isDue: boolean }[]>`
+    const [found] = await prisma.$queryRaw<Found[]>`
       SELECT ARRAY(SELECT id FROM runs WHERE status = 'RUNNING' AND ${LOST} LIMIT ${BATCH}) AS lost,
-        EXISTS (SELECT 1 FROM runs WHERE status = 'QUEUED' AND (attempt = 0 OR available_at <= now())) AS "isDue"`;
-    return found ?? { lost: [], isDue: false };
+        EXISTS (SELECT 1 FROM runs WHERE status = 'QUEUED' AND (attempt = 0 OR available_at <= now())) AS "isDue",
+        ${IS_WORK_DUE} AS "isEvaluationDue"`;
+    return found ?? { lost: [], isDue: false, isEvaluationDue: false };
   };
 
   const recover = (ids: string[]) => prisma.$queryRaw<Lost[]>`
@@ -73,9 +76,10 @@ export function startRecovery({
     RETURNING runs.id, bot_id AS "botId", kind, channel, status`;
 
   const poll = async () => {
-    const { lost: ids, isDue } = await find();
+    const { lost: ids, isDue, isEvaluationDue } = await find();
     // The notification of a queued run may be lost, and the delay of a retry ends without one.
     if (isDue) pubsub.publish(QUEUE_CHANNEL, '');
+    if (isEvaluationDue) pubsub.publish(EVALUATION_WORK, '');
     if (ids.length === 0) return;
     for (const id of ids) await foldProgress({ prisma, log }, id);
     const lost = await recover(ids);
