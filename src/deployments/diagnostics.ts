@@ -35,6 +35,15 @@ export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
   return storedDiagnostics.parse(stored);
 }
 
+const HIDDEN_TEST = 'a test failed; its name and its result require the scope DEPLOY';
+
+/** Diagnostics for a reader who may not read the definition: a failed test quotes its expectations and replies. */
+export function withoutTests(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnostic[] {
+  return diagnostics.map((one) =>
+    one.code === 'test-failed' ? { ...one, message: HIDDEN_TEST } : one,
+  );
+}
+
 /** Sorts diagnostics by their position in the source. */
 export function inOrder(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnostic[] {
   return diagnostics.toSorted((one, other) => one.line - other.line || one.column - other.column);

@@ -1,5 +1,5 @@
 import { visibleBots } from '../bots/bots.ts';
-import { readDiagnostics } from '../deployments/diagnostics.ts';
+import { readDiagnostics, withoutTests } from '../deployments/diagnostics.ts';
 import { waitsForGate } from '../deployments/gate.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { type ChannelState, Prisma } from '../generated/prisma/client.ts';
@@ -115,10 +115,14 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     }),
     diagnostics: t.field({
       type: [DiagnosticObject],
-      description: 'Errors and warnings, in source order.',
+      description:
+        'Errors and warnings, in source order. What a failed test expected, and what it got, requires the scope DEPLOY.',
       select: { id: true },
-      resolve: async (deployment, _args, context, info) =>
-        readDiagnostics(await DEPLOYMENT_TEXTS.read(deployment, 'diagnostics', context, info)),
+      resolve: async (deployment, _args, context, info) => {
+        const stored = await DEPLOYMENT_TEXTS.read(deployment, 'diagnostics', context, info);
+        const all = readDiagnostics(stored);
+        return context.caller().key.scopes.includes('DEPLOY') ? all : withoutTests(all);
+      },
     }),
     active: t.boolean({
       description: 'Whether this is the active deployment of its environment.',

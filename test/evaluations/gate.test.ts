@@ -185,6 +185,32 @@ describe('a deploy with a gate', () => {
     });
   });
 
+  test('shows what a failed test expected only to keys that may read the definition', async () => {
+    await setGate({ tests: true });
+    const tests =
+      'test "the secret plan" {\n    user "Bye"\n    expect reply contains "secret"\n  }';
+    const { deployment } = await deploy({ source: sourceWith('New.', tests) });
+    await decided(deployment.id);
+    const question = `{ bot(id: "${bot}") { deployments(first: 1) {
+      nodes: edges { node { diagnostics { code message line column } } } } } }`;
+    const shownTo = async (key: string) => {
+      const { data } = await app.graphql(key, question);
+      return data.bot.deployments.nodes[0].node.diagnostics[0];
+    };
+    const chatter = await tenant.key({ scopes: ['CHAT'] });
+    const deployer = await tenant.key({ scopes: ['DEPLOY'] });
+    expect((await shownTo(deployer)).message).toMatch(/^the test "the secret plan" failed: /);
+    expect(await shownTo(chatter)).toEqual({
+      code: 'test-failed',
+      message: 'a test failed; its name and its result require the scope DEPLOY',
+      line: 7,
+      column: 5,
+    });
+    const headers = { authorization: `Bearer ${chatter}` };
+    const list = await fetch(`${app.url}/v1/bots/${bot}/deployments`, { headers });
+    expect(await list.text()).not.toContain('secret');
+  });
+
   test('counts a completed evaluation of the same source, gate and variables', async () => {
     await setGate({ tests: true });
     const source = sourceWith();
