@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { CALL_CHANGES, EVALUATION_VERDICTS, REPLY_OUTCOMES } from '../vocabulary/evaluations.ts';
+import { valuesOf } from '../vocabulary/names.ts';
 
 /** What became of an expectation, an attempt at a case, or a case. */
-export const VERDICTS = ['PASSED', 'FAILED', 'DIVERGED', 'SKIPPED'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+export type Verdict = keyof typeof EVALUATION_VERDICTS;
 
-const verdict = z.enum(VERDICTS);
+const verdict = z.enum(valuesOf(EVALUATION_VERDICTS));
 
 const call = z.object({
   /** `<group>.<capability>` */
@@ -37,13 +38,8 @@ const turn = z.object({
   latencyMs: z.number(),
 });
 
-/** How a reply compares with the recorded one. */
-export const OUTCOMES = ['EQUAL', 'BETTER', 'SAME', 'WORSE'] as const;
-/** How the calls of a replay differ from the recorded ones. */
-export const CALL_CHANGES = ['ADDED', 'MISSING', 'CHANGED'] as const;
-
 const callChange = z.object({
-  change: z.enum(CALL_CHANGES),
+  change: z.enum(valuesOf(CALL_CHANGES)),
   name: z.string(),
   /** From `shortenedArguments`. Absent for a missing call. */
   arguments: z.string().optional(),
@@ -54,7 +50,7 @@ const callChange = z.object({
 /** A replay beside its recorded run. */
 const comparison = z.object({
   /** Absent if the replies were not compared. */
-  outcome: z.enum(OUTCOMES).optional(),
+  outcome: z.enum(valuesOf(REPLY_OUTCOMES)).optional(),
   /** The sentence of the model that judged, or why nothing was judged. */
   reason: z.string().optional(),
   /** The letter that the model knew the new reply by. It does not know which reply is the new one. */
@@ -74,7 +70,7 @@ const comparison = z.object({
   judge: z.object(tokens),
 });
 
-/** One execution of a case, as it is stored and as clients read it. */
+/** One execution of a case, as it is stored. */
 export const attempt = z.object({
   verdict,
   /** Why the conversation ended early, which call was not recorded, or why a run was not repeated. */

@@ -1,27 +1,23 @@
 import { z } from 'zod';
 import { visibleBots } from '../bots/bots.ts';
 import { notFound } from '../errors/errors.ts';
+import { attempt } from '../evaluations/case-result.ts';
 import { EVALUATIONS } from '../evaluations/list.ts';
 import { type EvaluationVerdict, Prisma } from '../generated/prisma/client.ts';
 import { readLists } from '../storage/lists.ts';
-import type { JsonObject } from '../text/json.ts';
-import { EVALUATION_STATUSES, EVALUATION_VERDICTS } from '../vocabulary/evaluations.ts';
+import { EVALUATION_STATUSES } from '../vocabulary/evaluations.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
+import { AttemptObject, EvaluationVerdictEnum } from './evaluation-attempt.ts';
 import { readWithin } from './long-columns.ts';
-import type { Demand } from './read-budget.ts';
+import type { TreeDemand } from './read-budget.ts';
 import { demandIn } from './selection.ts';
 import { EnvironmentEnum } from './shared.ts';
 
 const EvaluationStatusEnum = builder.enumType('EvaluationStatus', {
   description: 'State of an evaluation.',
   values: EVALUATION_STATUSES,
-});
-
-const EvaluationVerdictEnum = builder.enumType('EvaluationVerdict', {
-  description: 'What became of a case, or of an evaluation.',
-  values: EVALUATION_VERDICTS,
 });
 
 /** A case as its table stores it. */
@@ -35,7 +31,7 @@ type CaseRow = {
   verdict: EvaluationVerdict | null;
   finished: number;
   passed: number;
-  attempts: JsonObject[];
+  attempts: unknown;
 };
 
 const EvaluationCaseObject = builder.objectRef<CaseRow>('EvaluationCase').implement({
@@ -65,11 +61,13 @@ const EvaluationCaseObject = builder.objectRef<CaseRow>('EvaluationCase').implem
     }),
     passedAttempts: t.exposeInt('passed', { description: 'Number of attempts that have passed.' }),
     attempts: t.field({
-      type: ['JSON'],
+      type: [AttemptObject],
       description:
-        'The attempts that have ended: `verdict`, `error` if the conversation ended early, and `turns` with `message`, `reply`, `calls`, `expectations`, tokens and latency. An expectation that does not hold has a `detail`. Of a recorded run, `comparison` has `outcome` (EQUAL, BETTER, SAME or WORSE), `reason`, `callChanges`, the `recorded` run, and its `feedback`. The list is empty for a recorded run without the scope RUNS.',
+        'The attempts that have ended, in order. The list is empty for a recorded run without the scope RUNS.',
       resolve: ({ attempts, runId }, _args, { caller }) =>
-        runId !== null && !caller().key.scopes.includes('RUNS') ? [] : attempts,
+        runId !== null && !caller().key.scopes.includes('RUNS')
+          ? []
+          : attempt.array().parse(attempts),
     }),
   }),
 });
@@ -79,6 +77,8 @@ type CasePage = { verdict: EvaluationVerdict | null; first: number | null; after
 
 const COLUMNS = Prisma.sql`id, evaluation_id AS "evaluationId", run_id AS "runId", name, line, "column", verdict, finished, passed, attempts`;
 const TEXT_BYTES = Prisma.sql`octet_length(attempts::text)::float8`;
+const OBJECTS = Prisma.sql`
+  jsonb_array_length(jsonb_path_query_array(attempts, 'strict $.** ? (@.type() == "object")'))::float8`;
 
 /**
  * Loads the cases of evaluations.
@@ -88,7 +88,7 @@ const TEXT_BYTES = Prisma.sql`octet_length(attempts::text)::float8`;
 const loadCases = batchLoader(
   async (
     ids,
-    { copies, entryBytes, verdict, first, after }: Demand & CasePage,
+    { copies, entryBytes, objectBytes, verdict, first, after }: TreeDemand & CasePage,
     context,
     { timesOf },
   ) => {
@@ -103,7 +103,7 @@ const loadCases = batchLoader(
             SELECT earlier.position FROM evaluation_cases AS earlier
             WHERE earlier.id = ${after} AND earlier.evaluation_id = evaluation)`;
     const rows = Prisma.sql`
-      SELECT page.*, times * (${entryBytes}::float8 + ${copies}::float8 * ${TEXT_BYTES}) AS bytes
+      SELECT page.*, times * (${entryBytes}::float8 + ${copies}::float8 * ${TEXT_BYTES} + ${objectBytes}::float8 * ${OBJECTS}) AS bytes
       FROM unnest(${ids}::text[], ${times}::int[]) AS evaluation(evaluation, times) CROSS JOIN LATERAL (
         SELECT ${COLUMNS}, position FROM evaluation_cases
         WHERE evaluation_id = evaluation AND ${matches} AND ${isAfter}

@@ -13,6 +13,12 @@ export type Demand = {
   entryBytes: number;
 };
 
+/** The demand for a stored tree of objects. */
+export type TreeDemand = Demand & {
+  /** Bytes of JSON of the largest object in the tree, without its texts. */
+  objectBytes: number;
+};
+
 /** The entries of a list by their ids, and how often the response shows it. */
 type List = { ids: string[]; times: number };
 
@@ -22,7 +28,7 @@ type List = { ids: string[]; times: number };
  */
 export type ReadBudget = {
   /** The demands of the places of the response that are weighed already, by the nodes of their field. */
-  demands: Map<readonly FieldNode[], Demand>;
+  demands: Map<readonly FieldNode[], TreeDemand>;
   /** Bytes left for a read of this many rows. */
   left(rows: number): number;
   /** @throws GatewayError `request_too_large` if fewer bytes are left. */

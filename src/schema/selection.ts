@@ -7,11 +7,11 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { createScale, type Load } from './admission/scale.ts';
+import { createScale, type Load, VALUE_BYTES } from './admission/scale.ts';
 import { MAX_READ_BYTES } from './admission/sizes.ts';
 import { MAX_OBJECTS } from './admission/weight.ts';
 import type { Context } from './context.ts';
-import type { Demand } from './read-budget.ts';
+import type { TreeDemand } from './read-budget.ts';
 
 /** So that the read budget bounds the objects of an operation as its weight does. */
 const OBJECT_BYTES = MAX_READ_BYTES / MAX_OBJECTS;
@@ -71,12 +71,18 @@ function loadBelow(info: Info, nodes: readonly FieldNode[], type: GraphQLNamedTy
 }
 
 /** The demand for a stored text, or for a stored list of objects. @param nodes the nodes of one place in the response. */
-export function demandFor(info: Info, nodes: readonly FieldNode[], type: GraphQLNamedType): Demand {
-  if (isLeafType(type)) return { copies: 1, entryBytes: 0 };
+export function demandFor(
+  info: Info,
+  nodes: readonly FieldNode[],
+  type: GraphQLNamedType,
+): TreeDemand {
+  if (isLeafType(type)) return { copies: 1, entryBytes: 0, objectBytes: 0 };
   const loads = loadBelow(info, nodes, type);
+  const objects = leavesBelow(info, nodes);
   return {
-    copies: mostRepeated(info, nodes),
+    copies: mostRepeated(objects),
     entryBytes: loads.reduce((sum, { bytes }) => sum + bytes, 0),
+    objectBytes: largestObject(objects),
   };
 }
 
@@ -84,7 +90,7 @@ export function demandFor(info: Info, nodes: readonly FieldNode[], type: GraphQL
 export function demandIn(
   info: Info & Pick<GraphQLResolveInfo, 'returnType'>,
   { readBudget }: Pick<Context, 'readBudget'>,
-): Demand {
+): TreeDemand {
   const { fieldNodes, returnType } = info;
   const { demands } = readBudget();
   const demand = demands.get(fieldNodes) ?? demandFor(info, fieldNodes, getNamedType(returnType));
@@ -111,22 +117,46 @@ export function spendEntries(
   readBudget().spend(count * entry, count);
 }
 
-/** How often the leaf that is selected most often is selected below some nodes. */
-function mostRepeated({ fragments }: Info, nodes: readonly FieldNode[]): number {
-  const counts = new Map<string, number>();
-  const walk = ({ selections }: SelectionSetNode): void => {
+/** The leaves that are selected below some nodes, by the names on the path to their object. Aliases count separately. */
+function leavesBelow(
+  { fragments }: Info,
+  nodes: readonly FieldNode[],
+): Map<string, Map<string, FieldNode[]>> {
+  const objects = new Map<string, Map<string, FieldNode[]>>();
+  const walk = ({ selections }: SelectionSetNode, path: string): void => {
     for (const selection of selections) {
       if (selection.kind === Kind.FRAGMENT_SPREAD) {
         const fragment = fragments[selection.name.value];
-        if (fragment) walk(fragment.selectionSet);
+        if (fragment) walk(fragment.selectionSet, path);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        walk(selection.selectionSet, path);
       } else if (selection.selectionSet) {
-        walk(selection.selectionSet);
-      } else if (selection.kind === Kind.FIELD) {
+        walk(selection.selectionSet, `${path}.${selection.name.value}`);
+      } else {
+        const leaves = objects.get(path) ?? new Map<string, FieldNode[]>();
         const name = selection.name.value;
-        counts.set(name, (counts.get(name) ?? 0) + 1);
+        objects.set(path, leaves.set(name, [...(leaves.get(name) ?? []), selection]));
       }
     }
   };
-  for (const { selectionSet } of nodes) if (selectionSet) walk(selectionSet);
-  return Math.max(1, ...counts.values());
+  for (const { selectionSet } of nodes) if (selectionSet) walk(selectionSet, '');
+  return objects;
+}
+
+/** How often the leaf that is selected most often is selected: each leaf of a path shows other data of a row. */
+function mostRepeated(objects: ReturnType<typeof leavesBelow>): number {
+  const counts = [...objects.values()].flatMap((leaves) =>
+    [...leaves.values()].map(({ length }) => length),
+  );
+  return Math.max(1, ...counts);
+}
+
+/** The most bytes of an object at a path, without its texts. */
+function largestObject(objects: ReturnType<typeof leavesBelow>): number {
+  const bytes = [...objects.values()].map((leaves) =>
+    [...leaves.values()]
+      .flat()
+      .reduce((sum, { alias, name }) => sum + VALUE_BYTES + (alias ?? name).value.length, 0),
+  );
+  return Math.max(0, ...bytes);
 }

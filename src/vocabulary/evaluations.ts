@@ -40,3 +40,22 @@ export const EVALUATION_VERDICTS = {
 } as const;
 
 export const EVALUATION_VERDICT_NAMES = namesOf(EVALUATION_VERDICTS);
+
+/** How a new reply compares with a recorded one. */
+export const REPLY_OUTCOMES = {
+  EQUAL: { description: 'The replies are equal.' },
+  BETTER: { description: 'The new reply is better, or only the recorded run failed.' },
+  SAME: { description: 'The replies are the same in substance, or both runs failed.' },
+  WORSE: { description: 'The new reply is worse, or only the new run failed.' },
+} as const;
+
+export const REPLY_OUTCOME_NAMES = namesOf(REPLY_OUTCOMES);
+
+/** How the calls of a replay differ from the recorded ones. */
+export const CALL_CHANGES = {
+  ADDED: { description: 'Only the new run made the call.' },
+  MISSING: { description: 'Only the recorded run made the call.' },
+  CHANGED: { description: 'Both runs called the tool, with different arguments.' },
+} as const;
+
+export const CALL_CHANGE_NAMES = namesOf(CALL_CHANGES);

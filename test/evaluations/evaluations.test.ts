@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import { hello } from '../helpers/upstream.ts';
 
@@ -45,7 +46,7 @@ ${tests}
 `;
 
 const FACTS = `id status verdict note sourceHash repeat cases passed failed diverged skipped promptTokens
-  completionTokens finishedAt results { name line verdict finishedAttempts passedAttempts attempts }`;
+  completionTokens finishedAt results { name line verdict finishedAttempts passedAttempts ${ATTEMPTS} }`;
 
 const start = (input: object, key = tenant.apiKey) =>
   app.graphql(

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 let app: TestApp;
@@ -30,7 +31,7 @@ const evaluate = async (name: string, input: object = {}) => {
   const read = async () =>
     (
       await tenant.graphql(`{ evaluation(id: "${data.startEvaluation.id}") {
-        finishedAt verdict passed results { name verdict attempts } } }`)
+        finishedAt verdict passed results { name verdict ${ATTEMPTS} } } }`)
     ).data.evaluation;
   await expect.poll(async () => (await read()).finishedAt, { timeout: 60_000 }).not.toBeNull();
   return read();

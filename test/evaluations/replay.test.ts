@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
 let site: Site;
@@ -78,7 +79,7 @@ const chat = async (message: string, more: object = {}) => {
 };
 
 const FACTS = `id status verdict note cases passed failed diverged skipped promptTokens finishedAt
-  results { runId name line verdict finishedAttempts passedAttempts attempts }`;
+  results { runId name line verdict finishedAttempts passedAttempts ${ATTEMPTS} }`;
 
 const start = (input: object, key = tenant.apiKey) =>
   app.graphql(
@@ -265,7 +266,12 @@ describe('a replay', () => {
     expect(same.turns[0].calls[0].result).toMatch(/^Error: (?!Error)/);
     answer({ old: [{ order_id: 'A-1' }], new: [] });
     expect(onlyAttempt(await replay()).comparison.callChanges).toEqual([
-      { change: 'MISSING', name: 'orders.lookup', recordedArguments: '{"order_id":"A-1"}' },
+      {
+        change: 'MISSING',
+        name: 'orders.lookup',
+        arguments: null,
+        recordedArguments: '{"order_id":"A-1"}',
+      },
     ]);
   });
 
@@ -426,9 +432,9 @@ describe('the comparison of replies', () => {
     expect(comparison).toMatchObject({ outcome: 'SAME' });
     expect(evaluation).toMatchObject({
       verdict: 'PASSED',
-      promptTokens: turns[0].promptTokens + comparison.judge.promptTokens,
+      promptTokens: turns[0].promptTokens + comparison.judgePromptTokens,
     });
-    expect(comparison.judge.promptTokens).toBeGreaterThan(0);
+    expect(comparison.judgePromptTokens).toBeGreaterThan(0);
   });
 
   test('has feedback as a fact about the recorded reply', async () => {

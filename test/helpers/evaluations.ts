@@ -1,6 +1,16 @@
 import { makeId } from '../../src/text/ids.ts';
 import type { TestApp } from './app.ts';
 
+const CALL = 'name arguments result failed';
+
+/** Selects the attempts at a case, with all that they have. */
+export const ATTEMPTS = `attempts { verdict error
+  turns { message reply promptTokens completionTokens latencyMs calls { ${CALL} }
+    expectations { line column expectation verdict detail } }
+  comparison { outcome reason newReply judgePromptTokens judgeCompletionTokens feedback { rating note }
+    callChanges { change name arguments recordedArguments }
+    recorded { reply error promptTokens completionTokens latencyMs calls { ${CALL} } } } }`;
+
 /** Stores an evaluation that has ended. @returns its id. */
 export async function makeEvaluation(
   { prisma }: Pick<TestApp, 'prisma'>,

@@ -1,10 +1,8 @@
-import type { EvaluationResultsQuery } from '../../generated/operations/command.ts';
-import {
-  attemptsOf,
-  type Comparison,
-  decisiveAttempt,
-  findingsOf as findingsIn,
-} from '../../vocabulary/attempts.ts';
+import type {
+  EvaluationResultsQuery,
+  RunComparisonFragment,
+} from '../../generated/operations/command.ts';
+import { decisiveAttempt, findingsOf as findingsIn } from '../../vocabulary/attempts.ts';
 import type { Style } from '../terminal/style.ts';
 import { cut, oneLine } from '../terminal/text-table.ts';
 
@@ -16,7 +14,7 @@ export type CaseFinding = { place?: { line: number; column: number }; text: stri
 
 /** What the attempts at a case found: the first attempt that did not pass decides. */
 export function findingsOf({ attempts, line, column, runId }: CaseResult): CaseFinding[] {
-  const attempt = decisiveAttempt(attemptsOf({ attempts }));
+  const attempt = decisiveAttempt(attempts);
   if (!attempt) return [];
   const found = findingsIn(attempt).map(({ text, expectation }): CaseFinding => {
     if (!expectation) return { ...(runId === null && { place: { line, column } }), text };
@@ -27,10 +25,15 @@ export function findingsOf({ attempts, line, column, runId }: CaseResult): CaseF
 }
 
 /** How a replay differs from its recorded run. */
-function differencesIn({ outcome, reason, newReply, callChanges }: Comparison): CaseFinding[] {
+function differencesIn({
+  outcome,
+  reason,
+  newReply,
+  callChanges,
+}: RunComparisonFragment): CaseFinding[] {
   const start = outcome?.toLowerCase() ?? 'not compared';
-  const letter = newReply === undefined ? '' : ` (the new reply is ${newReply})`;
-  const judged = reason === undefined ? [] : [{ text: `${start}: ${reason}${letter}` }];
+  const letter = newReply === null ? '' : ` (the new reply is ${newReply})`;
+  const judged = reason === null ? [] : [{ text: `${start}: ${reason}${letter}` }];
   const changes = callChanges.map(({ change, name, arguments: made, recordedArguments }) => ({
     text: `call ${change.toLowerCase()}: ${name} ${made ?? recordedArguments ?? ''}`,
   }));
@@ -42,7 +45,7 @@ const MESSAGE_WIDTH = 60;
 
 /** The title of a case: the name of a test, or the message and the ID of a recorded run. */
 export function titleOf({ name, runId, attempts }: CaseResult): string {
-  const message = attemptsOf({ attempts })[0]?.turns[0]?.message;
+  const message = attempts[0]?.turns[0]?.message;
   if (runId === null || message === undefined) return oneLine(name);
   return `${cut(oneLine(message), MESSAGE_WIDTH)} (${runId})`;
 }

@@ -1,4 +1,9 @@
-import type { Attempt, AttemptCall, AttemptTurn, Expectation } from '../../vocabulary/attempts.ts';
+import type {
+  AttemptCallFragment,
+  AttemptExpectationFragment,
+  AttemptTurnFragment,
+  CaseAttemptFragment,
+} from '../../generated/operations/console.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { duration } from '../parts/time.tsx';
@@ -9,11 +14,11 @@ import { VERDICTS } from './labels.ts';
 import './evaluations.css';
 
 /** An attempt at a case: each turn with its message, tool calls, reply and expectations. */
-export function AttemptDetails({ attempt }: { attempt: Attempt }) {
+export function AttemptDetails({ attempt }: { attempt: CaseAttemptFragment }) {
   const { error, turns, comparison } = attempt;
   return (
     <div className="attempt">
-      {error !== undefined && (
+      {error !== null && (
         <p className="attempt-error" dir="auto">
           <Icon name="warning" size={14} /> {error}
         </p>
@@ -31,7 +36,7 @@ export function AttemptDetails({ attempt }: { attempt: Attempt }) {
   );
 }
 
-function Turn({ turn }: { turn: AttemptTurn }) {
+function Turn({ turn }: { turn: AttemptTurnFragment }) {
   const { message, reply, calls, expectations, promptTokens, completionTokens, latencyMs } = turn;
   const tokens = promptTokens + completionTokens;
   return (
@@ -62,7 +67,7 @@ function Turn({ turn }: { turn: AttemptTurn }) {
   );
 }
 
-function Call({ call: { name, arguments: input, result, failed } }: { call: AttemptCall }) {
+function Call({ call: { name, arguments: input, result, failed } }: { call: AttemptCallFragment }) {
   return (
     <>
       <dt>Tool</dt>
@@ -88,7 +93,7 @@ function Call({ call: { name, arguments: input, result, failed } }: { call: Atte
 function ExpectationLine({
   expectation: { verdict, expectation, line, column, detail },
 }: {
-  expectation: Expectation;
+  expectation: AttemptExpectationFragment;
 }) {
   const { icon, tone, word } = VERDICTS[verdict];
   return (
@@ -102,7 +107,7 @@ function ExpectationLine({
       <span className="faint number">
         line {line}:{column}
       </span>
-      {detail !== undefined && (
+      {detail !== null && (
         <span className="attempt-detail" dir="auto">
           {detail}
         </span>
@@ -112,7 +117,7 @@ function ExpectationLine({
 }
 
 /** The attempts at a case. Several are numbered, each with its verdict. */
-export function Attempts({ attempts }: { attempts: Attempt[] }) {
+export function Attempts({ attempts }: { attempts: readonly CaseAttemptFragment[] }) {
   const [only] = attempts;
   if (attempts.length === 0) return <p className="attempt faint">No attempt has ended yet.</p>;
   if (attempts.length === 1 && only) return <AttemptDetails attempt={only} />;

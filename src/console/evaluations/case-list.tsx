@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { attemptsOf } from '../../vocabulary/attempts.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { Attempts } from './attempt-details.tsx';
@@ -52,7 +51,7 @@ export function CaseList({
 
 /** The message of a repeated run, if an attempt has ended. */
 function messageOf(result: EvaluatedCase): string | undefined {
-  return attemptsOf(result)[0]?.turns[0]?.message.slice(0, MAX_NAME);
+  return result.attempts[0]?.turns[0]?.message.slice(0, MAX_NAME);
 }
 
 /** Characters of a message that name its case. */
@@ -60,7 +59,7 @@ const MAX_NAME = 160;
 
 /** How the last reply to the message of a recorded run compares with the recorded one. */
 function Compared({ result }: { result: EvaluatedCase }) {
-  const outcome = attemptsOf(result).at(-1)?.comparison?.outcome;
+  const outcome = result.attempts.at(-1)?.comparison?.outcome;
   if (!outcome) return null;
   const { word, icon, tone } = OUTCOMES[outcome];
   return (
@@ -133,7 +132,7 @@ function CaseRow({
         )}
       </div>
       <div id={`${id}-attempts`} className="case-attempts" hidden={!isOpen}>
-        {isOpen && <Attempts attempts={attemptsOf(result)} />}
+        {isOpen && <Attempts attempts={result.attempts} />}
       </div>
     </>
   );

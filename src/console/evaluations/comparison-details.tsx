@@ -1,4 +1,9 @@
-import type { AttemptTurn, CallChange, Comparison } from '../../vocabulary/attempts.ts';
+import type {
+  AttemptTurnFragment,
+  CallChange,
+  ChangedCallFragment,
+  RunComparisonFragment,
+} from '../../generated/operations/console.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
 import { Pair, Pairs } from '../parts/pairs.tsx';
 import { Status } from '../parts/status.tsx';
@@ -10,9 +15,9 @@ export function ComparisonDetails({
   comparison: { outcome, reason, callChanges, recorded, feedback },
   turn,
 }: {
-  comparison: Comparison;
+  comparison: RunComparisonFragment;
   /** The turn of the replay. Absent if it did not begin. */
-  turn: AttemptTurn | undefined;
+  turn: AttemptTurnFragment | undefined;
 }) {
   const label = outcome && OUTCOMES[outcome];
   return (
@@ -23,9 +28,9 @@ export function ComparisonDetails({
             {label.word}
           </Status>
         )}
-        {reason !== undefined && <span dir="auto">{reason}</span>}
+        {reason !== null && <span dir="auto">{reason}</span>}
       </p>
-      {recorded.error !== undefined && (
+      {recorded.error !== null && (
         <p className="attempt-error" dir="auto">
           The recorded run failed: {recorded.error}
         </p>
@@ -52,7 +57,7 @@ export function ComparisonDetails({
           // biome-ignore lint/suspicious/noArrayIndexKey: opinions have no other identity, and never move
           <Pair key={at} name={`Feedback ${at + 1}`}>
             {rating === 'UP' ? 'good' : 'bad'}
-            {note !== undefined && <span dir="auto"> · {note}</span>}
+            {note !== null && <span dir="auto"> · {note}</span>}
           </Pair>
         ))}
         <Pair name="Tokens">
@@ -76,7 +81,7 @@ function tokensOf({
   return (promptTokens + completionTokens).toLocaleString('en');
 }
 
-const CHANGES: Record<CallChange['change'], string> = {
+const CHANGES: Record<CallChange, string> = {
   ADDED: 'Added call',
   MISSING: 'Missing call',
   CHANGED: 'Changed call',
@@ -85,17 +90,17 @@ const CHANGES: Record<CallChange['change'], string> = {
 function ChangedCall({
   change: { change, name, recordedArguments, arguments: input },
 }: {
-  change: CallChange;
+  change: ChangedCallFragment;
 }) {
   return (
     <>
       {CHANGES[change]} <span className="mono">{name}</span>
-      {recordedArguments !== undefined && (
+      {recordedArguments !== null && (
         <span className="comparison-input mono">
           <span className="faint">recorded</span> {recordedArguments}
         </span>
       )}
-      {input !== undefined && (
+      {input !== null && (
         <span className="comparison-input mono">
           <span className="faint">new</span> {input}
         </span>

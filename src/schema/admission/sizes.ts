@@ -4,7 +4,6 @@ import { MAX_SENTENCE } from '../../agent/model-tests.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
 import { MAX_DEPLOYED_BOTS } from '../../deployments/deployed-bots.ts';
 import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
-import { MAX_REPEAT } from '../../evaluations/evaluations.ts';
 import { Channel } from '../../generated/prisma/client.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
@@ -161,7 +160,22 @@ export const MEASURED: ReadonlySet<string> = new Set([
   'Deployment.diagnostics',
   'Deployment.source',
   'Evaluation.results',
+  'EvaluationAttempt.error',
+  'EvaluationCall.arguments',
+  'EvaluationCall.name',
+  'EvaluationCall.result',
+  'EvaluationCallChange.arguments',
+  'EvaluationCallChange.name',
+  'EvaluationCallChange.recordedArguments',
   'EvaluationCase.attempts',
+  'EvaluationComparison.reason',
+  'EvaluationExpectation.detail',
+  'EvaluationExpectation.expectation',
+  'EvaluationFeedback.note',
+  'EvaluationRecord.error',
+  'EvaluationRecord.reply',
+  'EvaluationTurn.message',
+  'EvaluationTurn.reply',
   'Message.text',
   'PromptPart.text',
   'Run.context',
@@ -214,9 +228,15 @@ export const ENTRIES: Readonly<Record<string, number>> = {
   'Deployment.channelStates': Object.keys(Channel).length,
   'Deployment.envNames': MAX_ENV_VARS,
   'Deployment.sentEnvNames': MAX_ENV_VARS,
-  // The cases are measured as a whole.
+  // The cases are measured as a whole, with their attempts.
   'Evaluation.results': 1,
-  'EvaluationCase.attempts': MAX_REPEAT,
+  'EvaluationAttempt.turns': 1,
+  'EvaluationCase.attempts': 1,
+  'EvaluationComparison.callChanges': 1,
+  'EvaluationComparison.feedback': 1,
+  'EvaluationRecord.calls': 1,
+  'EvaluationTurn.calls': 1,
+  'EvaluationTurn.expectations': 1,
   'Query.deployedBots': MAX_DEPLOYED_BOTS,
   'ModelTest.checks': MODEL_CHECKS.length,
   // The tool calls are measured as a whole.

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { CALL_CHANGES, OUTCOMES } from '../../evaluations/case-result.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
-import { EVALUATION_STATUS_NAMES, EVALUATION_VERDICT_NAMES } from '../../vocabulary/evaluations.ts';
-import { toLowerCase } from '../../vocabulary/names.ts';
+import {
+  CALL_CHANGE_NAMES,
+  EVALUATION_STATUS_NAMES,
+  EVALUATION_VERDICT_NAMES,
+  REPLY_OUTCOME_NAMES,
+} from '../../vocabulary/evaluations.ts';
 import { evaluationParams } from './evaluation-wire.ts';
 import { nextCursor } from './replies.ts';
 import { time } from './wire.ts';
@@ -83,7 +86,7 @@ const ARGUMENTS = { description: ARGUMENTS_TEXT, examples: ['{}'] };
 const comparisonReply = z
   .object({
     outcome: z
-      .enum(OUTCOMES.map(toLowerCase))
+      .enum(REPLY_OUTCOME_NAMES)
       .nullable()
       .meta({
         description:
@@ -107,7 +110,7 @@ const comparisonReply = z
     call_changes: z
       .array(
         z.object({
-          change: z.enum(CALL_CHANGES.map(toLowerCase)).meta({
+          change: z.enum(CALL_CHANGE_NAMES).meta({
             description: 'Whether the call is new, is missing, or has other arguments.',
             examples: ['changed'],
           }),
@@ -221,7 +224,10 @@ export const evaluationReply = startedReply
       description: 'Tests in the order of the source, then recorded runs, newest first.',
     }),
   })
-  .meta({ id: 'EvaluationWithResults', description: 'An evaluation with its results so far.' });
+  .meta({
+    id: 'EvaluationWithResults',
+    description: 'An evaluation with its results so far.',
+  });
 
 export const evaluationsReply = z
   .object({

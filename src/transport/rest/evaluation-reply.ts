@@ -1,7 +1,8 @@
-import { attempt, type Comparison, type Turn } from '../../evaluations/case-result.ts';
 import type {
+  AttemptTurnFragment,
   EvaluationFactsFragment,
   ReadEvaluationQuery,
+  RunComparisonFragment,
 } from '../../generated/operations/rest.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
 
@@ -32,15 +33,7 @@ export function toEvaluationReply(evaluation: EvaluationFactsFragment) {
 type CaseData = ReadEvaluationQuery['evaluation']['results'][number];
 
 /** Maps a test or a recorded run with its results to its documented form. */
-export function toCaseReply({
-  name,
-  runId,
-  line,
-  column,
-  verdict,
-  passedAttempts,
-  attempts,
-}: CaseData) {
+export function toCaseReply({ name, runId, line, column, verdict, passedAttempts, attempts }: CaseData) {
   return {
     name,
     run_id: runId,
@@ -48,27 +41,23 @@ export function toCaseReply({
     column,
     verdict: verdict && toLowerCase(verdict),
     passed_attempts: passedAttempts,
-    attempts: attempts.map((stored) => {
-      const { turns, error = null, comparison, verdict } = attempt.parse(stored);
-      return {
-        verdict: toLowerCase(verdict),
-        error,
-        comparison: comparison ? toComparisonReply(comparison) : null,
-        turns: turns.map(toTurnReply),
-      };
-    }),
+    attempts: attempts.map(({ turns, error, comparison, verdict }) => ({
+      verdict: toLowerCase(verdict),
+      error,
+      comparison: comparison && toComparisonReply(comparison),
+      turns: turns.map(toTurnReply),
+    })),
   };
 }
 
-function toTurnReply({ message, reply, calls, expectations, ...turn }: Turn) {
+function toTurnReply({ message, reply, calls, expectations, ...turn }: AttemptTurnFragment) {
   return {
     message,
     reply,
     calls,
-    expectations: expectations.map(({ verdict, detail = null, ...rest }) => ({
+    expectations: expectations.map(({ verdict, ...rest }) => ({
       ...rest,
       verdict: toLowerCase(verdict),
-      detail,
     })),
     prompt_tokens: turn.promptTokens,
     completion_tokens: turn.completionTokens,
@@ -81,19 +70,18 @@ function toComparisonReply({
   callChanges,
   recorded,
   feedback,
-  judge,
   ...judged
-}: Comparison) {
-  const { reply, error = null, calls, promptTokens, completionTokens, latencyMs } = recorded;
+}: RunComparisonFragment) {
+  const { reply, error, calls, promptTokens, completionTokens, latencyMs } = recorded;
   return {
-    outcome: outcome === undefined ? null : toLowerCase(outcome),
-    reason: judged.reason ?? null,
-    new_reply: judged.newReply ?? null,
+    outcome: outcome && toLowerCase(outcome),
+    reason: judged.reason,
+    new_reply: judged.newReply,
     call_changes: callChanges.map((one) => ({
       change: toLowerCase(one.change),
       name: one.name,
-      arguments: one.arguments ?? null,
-      recorded_arguments: one.recordedArguments ?? null,
+      arguments: one.arguments,
+      recorded_arguments: one.recordedArguments,
     })),
     recorded: {
       reply,
@@ -103,8 +91,8 @@ function toComparisonReply({
       completion_tokens: completionTokens,
       latency_ms: latencyMs,
     },
-    feedback: feedback.map(({ rating, note = null }) => ({ rating: toLowerCase(rating), note })),
-    judge_prompt_tokens: judge.promptTokens,
-    judge_completion_tokens: judge.completionTokens,
+    feedback: feedback.map(({ rating, note }) => ({ rating: toLowerCase(rating), note })),
+    judge_prompt_tokens: judged.judgePromptTokens,
+    judge_completion_tokens: judged.judgeCompletionTokens,
   };
 }

@@ -12,6 +12,7 @@ import {
   DISPLAY_NAME,
   ERROR_DETAIL,
   ERROR_MESSAGE,
+  EVALUATION_TEXT,
   FACT,
   FACTS,
   FINISH_REASON,
@@ -219,7 +220,27 @@ async function makeEvaluation(
   botId: string,
   accountId: string,
 ): Promise<void> {
-  const [id, text] = [makeId('eva'), 'x'.repeat(64 * 1024)];
+  const [id, text] = [makeId('eva'), 'x'.repeat(EVALUATION_TEXT)];
+  const call = { name: TOOL_NAMES[0], arguments: text, result: text, failed: false };
+  const tokens = { promptTokens: 1, completionTokens: 1 };
+  const expectation = { line: 1, column: 1, expectation: text, verdict: 'PASSED', detail: text };
+  const turn = { message: text, reply: text, calls: [call], expectations: [expectation] };
+  const attempt = {
+    verdict: 'PASSED',
+    error: text,
+    turns: [{ ...turn, ...tokens, latencyMs: 1 }],
+    comparison: {
+      outcome: 'EQUAL',
+      reason: text,
+      newReply: 'A',
+      callChanges: [
+        { change: 'CHANGED', name: TOOL_NAMES[0], arguments: text, recordedArguments: text },
+      ],
+      recorded: { reply: text, error: text, calls: [call], ...tokens, latencyMs: 1 },
+      feedback: [{ rating: 'UP', note: NOTE }],
+      judge: tokens,
+    },
+  };
   await prisma.$executeRaw`
     INSERT INTO evaluations (id, bot_id, account_id, environment, source, source_hash, model, repeat, status, note, cases,
       passed, finished_at)
@@ -227,8 +248,7 @@ async function makeEvaluation(
       repeat('n', 2000), 1, 1, now())`;
   await prisma.$executeRaw`
     INSERT INTO evaluation_cases (id, evaluation_id, position, name, line, "column", finished, passed, verdict, attempts)
-    SELECT ${makeId('eca')}, ${id}, 0, repeat('t', 200), 1, 1, 10, 10, 'PASSED',
-      jsonb_agg(jsonb_build_object('verdict', 'PASSED', 'error', ${text}::text, 'turns', '[]'::jsonb))
+    SELECT ${makeId('eca')}, ${id}, 0, repeat('t', 200), 1, 1, 10, 10, 'PASSED', jsonb_agg(${JSON.stringify(attempt)}::jsonb)
     FROM generate_series(1, 10)`;
 }
 

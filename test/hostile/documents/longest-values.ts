@@ -41,6 +41,8 @@ export const ORIGIN_LIST = Array.from(
   (_, index) =>
     `https://${long(60, 'a')}.${long(60, 'b')}.${long(60, 'c')}.${long(50, 'd')}.h${index}`,
 );
+/** Characters of each text of an evaluation. */
+export const EVALUATION_TEXT = 16 * KIBIBYTE;
 export const REASON = long(500);
 export const TOOL_ARGUMENTS = { text: long(64 * KIBIBYTE - 20, 'a') };
 export const TOOL_RESULT = long(64 * KIBIBYTE);
@@ -157,7 +159,28 @@ export const LENGTHS: Lengths = {
   'Evaluation.note': 2_002,
   'Evaluation.results': 1,
   'Evaluation.sourceHash': 66,
-  'EvaluationCase.attempts': 10 * 64 * 1024,
+  'EvaluationAttempt.error': EVALUATION_TEXT,
+  'EvaluationAttempt.turns': 1,
+  'EvaluationCall.arguments': EVALUATION_TEXT,
+  'EvaluationCall.name': jsonBytes(TOOL_NAMES[0]),
+  'EvaluationCall.result': EVALUATION_TEXT,
+  'EvaluationCallChange.arguments': EVALUATION_TEXT,
+  'EvaluationCallChange.name': jsonBytes(TOOL_NAMES[0]),
+  'EvaluationCallChange.recordedArguments': EVALUATION_TEXT,
+  'EvaluationCase.attempts': 10,
+  'EvaluationComparison.callChanges': 1,
+  'EvaluationComparison.feedback': 1,
+  'EvaluationComparison.reason': EVALUATION_TEXT,
+  'EvaluationExpectation.detail': EVALUATION_TEXT,
+  'EvaluationExpectation.expectation': EVALUATION_TEXT,
+  'EvaluationFeedback.note': jsonBytes(NOTE),
+  'EvaluationRecord.calls': 1,
+  'EvaluationRecord.error': EVALUATION_TEXT,
+  'EvaluationRecord.reply': EVALUATION_TEXT,
+  'EvaluationTurn.calls': 1,
+  'EvaluationTurn.expectations': 1,
+  'EvaluationTurn.message': EVALUATION_TEXT,
+  'EvaluationTurn.reply': EVALUATION_TEXT,
   'EvaluationCase.name': 202,
   'Run.toolCalls': TOOLS,
   'Run.toolsCalled': jsonBytes(TOOL_NAMES),

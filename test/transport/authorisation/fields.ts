@@ -102,6 +102,8 @@ export const PARTS = [
   ...['ChannelState', 'Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ToolCall', 'ToolRequest', 'EvaluationCase', 'EvaluationForecast'],
+  ...['EvaluationAttempt', 'EvaluationTurn', 'EvaluationCall', 'EvaluationExpectation'],
+  ...['EvaluationComparison', 'EvaluationCallChange', 'EvaluationRecord', 'EvaluationFeedback'],
   ...['Gate', 'GateReplay'],
   ...['ReplyEnd', 'ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
