@@ -275,6 +275,23 @@ describe('an evaluation', () => {
     expect(await namesOf('after: "eca_1"')).toEqual([]);
     const { errors } = await page('first: 0');
     expect(errors?.[0]?.message).toMatch(/first: must be 1 or more/);
+
+    const overRest = async (query: string) => {
+      const address = `${app.url}/v1/bots/${bot}/evaluations/${id}?${query}`;
+      const answer = await fetch(address, { headers: tenant.headers });
+      const body = (await answer.json()) as {
+        results: { name: string }[];
+        next_cursor: string | null;
+      };
+      return { names: body.results.map(({ name }) => name), next: body.next_cursor };
+    };
+    expect(await overRest('')).toEqual({ names: ['t0', 't1', 't2', 't3', 't4'], next: null });
+    const first = await overRest('limit=2&verdict=passed');
+    expect(first.names).toEqual(['t0', 't1']);
+    const second = await overRest(`limit=2&verdict=passed&cursor=${first.next}`);
+    expect(second.names).toEqual(['t2', 't3']);
+    expect(await overRest(`limit=2&cursor=${second.next}`)).toEqual({ names: ['t4'], next: null });
+    expect(await overRest('verdict=failed')).toEqual({ names: [], next: null });
   });
 
   test('is cancelled while a model answers, and keeps finished cases', async () => {

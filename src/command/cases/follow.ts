@@ -6,6 +6,8 @@ import { Refusal } from '../errors.ts';
 import type { Connection } from '../server/connection.ts';
 import type { CaseResult, Evaluation } from './result.ts';
 
+/** Results of one read. Each has its texts. */
+const PAGE = 50;
 /** How long the command waits for an event before it reads the results itself. */
 const QUIET_MS = 10_000;
 /** The pause between two reads, for each case: all results are read each time. */
@@ -33,9 +35,18 @@ export async function followEvaluation(
     for await (const _ of changes ?? []) changed.resolve();
   };
 
-  const read = async (): Promise<Evaluation> => {
-    const { evaluation } = await graphql.run(EvaluationResults, { id }, signal);
+  const readPage = async (after: string | null): Promise<Evaluation> => {
+    const { evaluation } = await graphql.run(EvaluationResults, { id, first: PAGE, after }, signal);
     if (!evaluation) throw new Refusal('The evaluation no longer exists.');
+    return evaluation;
+  };
+
+  const read = async (): Promise<Evaluation> => {
+    const evaluation = await readPage(null);
+    for (let page = evaluation.results; page.length === PAGE; ) {
+      page = (await readPage(page.at(-1)?.id ?? null)).results;
+      evaluation.results.push(...page);
+    }
     for (const result of evaluation.results) {
       const key = result.runId ?? `test ${result.name}`;
       if (result.verdict === null || shown.has(key)) continue;

@@ -221,12 +221,13 @@ const result = z.object({
 export const evaluationReply = startedReply
   .extend({
     results: z.array(result).meta({
-      description: 'Tests in the order of the source, then recorded runs, newest first.',
+      description: 'A page of tests in the order of the source, then recorded runs, newest first.',
     }),
+    next_cursor: nextCursor(),
   })
   .meta({
     id: 'EvaluationWithResults',
-    description: 'An evaluation with its results so far.',
+    description: 'An evaluation with a page of its results so far.',
   });
 
 export const evaluationsReply = z

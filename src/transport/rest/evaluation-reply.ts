@@ -4,6 +4,7 @@ import type {
   ReadEvaluationQuery,
   RunComparisonFragment,
 } from '../../generated/operations/rest.ts';
+import { writeCursor } from '../../storage/keyset.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
 
 /** Maps an evaluation to its documented form. */
@@ -32,8 +33,15 @@ export function toEvaluationReply(evaluation: EvaluationFactsFragment) {
 
 type CaseData = ReadEvaluationQuery['evaluation']['results'][number];
 
+/** Maps a page of results. One more than the page has, which means that another page follows, is left out. */
+export function toResultsReply(results: readonly CaseData[], limit: number) {
+  const page = results.slice(0, limit);
+  const last = page.length < results.length ? page.at(-1) : undefined;
+  return { results: page.map(toCaseReply), next_cursor: last ? writeCursor([0, last.id]) : null };
+}
+
 /** Maps a test or a recorded run with its results to its documented form. */
-export function toCaseReply({ name, runId, line, column, verdict, passedAttempts, attempts }: CaseData) {
+function toCaseReply({ name, runId, line, column, verdict, passedAttempts, attempts }: CaseData) {
   return {
     name,
     run_id: runId,

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { MAX_REPEAT } from '../../evaluations/evaluations.ts';
 import { DEFAULT_REPLAYED, MAX_REPLAYED } from '../../evaluations/replay-request.ts';
-import { definitionSource, envValue, MAX_ENV_VARS, modelName } from '../../text/input.ts';
+import {
+  definitionSource,
+  envValue,
+  MAX_ENV_VARS,
+  modelName,
+  readCursor,
+} from '../../text/input.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
+import { EVALUATION_VERDICT_NAMES } from '../../vocabulary/evaluations.ts';
 import { LISTED_KIND_NAMES } from '../../vocabulary/runs.ts';
 import {
   botParams,
@@ -22,6 +29,23 @@ export const evaluationParams = botParams.extend({
 });
 
 export const evaluationsQuery = listQuery({});
+
+/** An evaluation has at most 100 tests, so that the first page has all of them. */
+const RESULTS = 100;
+
+export const resultsQuery = listQuery(
+  {
+    verdict: oneOf(...EVALUATION_VERDICT_NAMES).meta({
+      description: 'Returns only results with this verdict.',
+    }),
+  },
+  RESULTS,
+);
+
+/** The variables of a page of results: one more than it shows, which tells whether another page follows. */
+export function resultsPage({ limit, cursor, verdict }: z.output<typeof resultsQuery>) {
+  return { verdict, first: limit + 1, after: cursor && readCursor(cursor)?.[1] };
+}
 
 const replayBody = z
   .strictObject(

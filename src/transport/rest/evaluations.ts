@@ -5,9 +5,15 @@ import {
   StartEvaluation,
 } from '../../generated/operations/rest.ts';
 import { isActiveEvaluation } from '../../vocabulary/evaluations.ts';
-import { toCaseReply, toEvaluationReply } from './evaluation-reply.ts';
+import { toEvaluationReply, toResultsReply } from './evaluation-reply.ts';
 import { evaluationReply, evaluationsReply, startedReply } from './evaluation-reply-wire.ts';
-import { evaluationBody, evaluationParams, evaluationsQuery } from './evaluation-wire.ts';
+import {
+  evaluationBody,
+  evaluationParams,
+  evaluationsQuery,
+  resultsPage,
+  resultsQuery,
+} from './evaluation-wire.ts';
 import { route } from './route.ts';
 import { botParams, noQuery } from './wire.ts';
 
@@ -78,17 +84,21 @@ export const evaluationRoutes = [
     id: 'readEvaluation',
     tag: 'Evaluations',
     summary: 'Retrieve an evaluation',
-    description: 'Returns an evaluation with its results: with 202 until it has ended.',
+    description:
+      'Returns an evaluation with a page of its results: with 202 until it has ended. An evaluation has at most 600 results.',
     scope: 'DEPLOY',
     errors: ['evaluation_not_found'],
-    input: { params: evaluationParams, query: noQuery },
-    toVariables: ({ params }) => ({ variables: { botId: params.id, id: params.evaluation_id } }),
+    input: { params: evaluationParams, query: resultsQuery },
+    toVariables: ({ params, query }) => ({
+      variables: { botId: params.id, id: params.evaluation_id, ...resultsPage(query) },
+      asked: query.limit,
+    }),
     json: {
       operation: ReadEvaluation,
       schema: evaluationReply,
-      reply: ({ evaluation }) => ({
+      reply: ({ evaluation }, limit) => ({
         ...toEvaluationReply(evaluation),
-        results: evaluation.results.map(toCaseReply),
+        ...toResultsReply(evaluation.results, limit),
       }),
       isPending: ({ evaluation }) => isActiveEvaluation(evaluation),
     },

@@ -83,23 +83,25 @@ export function queryOf<Shape extends z.ZodRawShape>(shape: Shape) {
 
 export const noQuery = queryOf({});
 
-/** The query of a list: its filters and the page parameters. */
-export function listQuery<Shape extends z.ZodRawShape>(shape: Shape) {
-  return queryOf({ ...shape, ...PAGE });
+/** The query of a list: its filters and the page parameters. @param size entries of a page by default. */
+export function listQuery<Shape extends z.ZodRawShape>(shape: Shape, size = 20) {
+  return queryOf({ ...shape, ...pageOf(size) });
 }
 
-const PAGE = {
+const pageOf = (size: number) => ({
   limit: z.coerce
     .number('must be a number')
     .int('must be a whole number')
     .min(1, 'must be at least 1')
     .max(100, 'must be at most 100')
-    .default(20)
-    .meta({ description: 'Maximum number of entries to return, 1 to 100. Defaults to `20`.' }),
+    .default(size)
+    .meta({
+      description: `Maximum number of entries to return, 1 to 100. Defaults to \`${size}\`.`,
+    }),
   cursor: cursor.optional().meta({
     description: 'The opaque `next_cursor` of the previous page. Defaults to the first page.',
   }),
-};
+});
 
 /** A time in a response. */
 export const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });

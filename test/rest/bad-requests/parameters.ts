@@ -60,6 +60,12 @@ const QUERIES: Record<string, Record<string, string[]>> = {
     cursor: ['cursor=nonsense', 'cursor='],
     '': ['status=running', 'colour=blue'],
   },
+  readEvaluation: {
+    limit: ['limit=0', 'limit=101', 'limit=many'],
+    cursor: ['cursor=nonsense', 'cursor='],
+    verdict: ['verdict=done', 'verdict=PASSED', 'verdict='],
+    '': ['status=running', 'first=2'],
+  },
   listDeployments: {
     limit: ['limit=0', 'limit=101', 'limit=many', 'limit=1&limit=2'],
     cursor: ['cursor=nonsense', 'cursor='],
