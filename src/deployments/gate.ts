@@ -45,7 +45,8 @@ export type EvaluationBasis = {
   /** From `EnvironmentCipher.fingerprint`. */
   variables: string;
   model: string | null;
-  tests: boolean;
+  /** All tests, none, or those with these names. */
+  tests: boolean | readonly string[];
   /** The selection of recorded runs. */
   replay: object | null;
   repeat: number;

@@ -19,12 +19,12 @@ export type EvaluationRequest = {
   keyId: string | null;
   botId: string;
   environment: Environment;
-  /** A source in agentlang 5, or the id of a deployment that has it. */
-  of: { source: string } | { deploymentId: string };
+  /** A source in agentlang 5, or the id of a deployment or an evaluation that has it. */
+  of: { source: string } | { deploymentId: string } | { evaluationId: string };
   /** Merged over the variables of the environment's active deployment. */
   envVars: EnvironmentVariables;
-  /** Whether the tests of the source are cases. */
-  tests: boolean;
+  /** Which tests of the source are cases: all, none, or those with these names. */
+  tests: boolean | readonly string[];
   /** The recorded runs that are cases, after the tests. */
   replay: ReplayRequest | undefined;
   /** How often each case is executed: 1 to `MAX_REPEAT`. */
@@ -39,7 +39,7 @@ export type Evaluations = {
    * Stores an evaluation, which a worker then executes. Without cases, it has ended.
    *
    * @param search runs the searches of runs for a replay.
-   * @throws GatewayError `definition_invalid`, `deployment_not_found`, `run_not_found`, `invalid_request`, or
+   * @throws GatewayError `definition_invalid`, `deployment_not_found`, `evaluation_not_found`, `run_not_found`, `invalid_request`, or
    *   `rate_limit_exceeded` if the account has `MAX_QUEUED` evaluations that have not begun.
    */
   start(request: EvaluationRequest, search: Search): Promise<Evaluation>;
@@ -85,6 +85,12 @@ export function createEvaluations({
 
   const sourceOf = async ({ botId, of }: EvaluationRequest): Promise<string> => {
     if ('source' in of) return of.source;
+    if ('evaluationId' in of) {
+      const where = { id: of.evaluationId, botId };
+      const evaluation = await prisma.evaluation.findUnique({ where, select: { source: true } });
+      if (!evaluation) throw notFound('evaluation', of.evaluationId);
+      return evaluation.source;
+    }
     const where = { id: of.deploymentId, botId };
     const deployment = await prisma.deployment.findUnique({ where, select: { source: true } });
     if (!deployment) throw notFound('deployment', of.deploymentId);
@@ -110,7 +116,7 @@ export function createEvaluations({
     if (!definition) throw invalidDefinition(diagnose());
     const { variables } = await drafts.prepare(botId, environment, { source, envVars });
     const runIds = replay ? await findReplayed(botId, replay, search) : [];
-    return { source, definition, variables, tests: request.tests ? tests : [], runIds };
+    return { source, definition, variables, tests: selected(tests, request.tests), runIds };
   };
 
   return {
@@ -186,6 +192,17 @@ function invalidDefinition(diagnostics: readonly Diagnostic[]): GatewayError {
   const more = errors.length > QUOTED ? `; and ${errors.length - QUOTED} more` : '';
   const message = `The definition has errors: ${lines.join('; ')}${more}`;
   return new GatewayError('definition_invalid', message, { diagnostics });
+}
+
+/** The tests that a request selects. @throws GatewayError for the name of no test. */
+function selected(tests: AgentTest[], request: EvaluationRequest['tests']): AgentTest[] {
+  if (typeof request === 'boolean') return request ? tests : [];
+  const unknown = request.findIndex((name) => tests.every((test) => test.name !== name));
+  if (unknown >= 0)
+    throw invalidInput([
+      { path: `input.testNames.${unknown}`, message: 'names no test of the definition' },
+    ]);
+  return tests.filter(({ name }) => request.includes(name));
 }
 
 const NO_TESTS = 'The definition has no tests.';

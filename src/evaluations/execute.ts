@@ -106,8 +106,8 @@ export function createExecute({
       return runReplay(deployment, recorded, caseId, either);
     };
     const executeCase = async (open: OpenCase) => {
-      const { id, runId, position } = open;
-      const test = tests[position];
+      const { id, runId, name } = open;
+      const test = tests.find((one) => one.name === name);
       for (let { finished } = open; finished < evaluation.repeat; finished += 1) {
         either.throwIfAborted();
         const result =

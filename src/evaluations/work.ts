@@ -19,8 +19,8 @@ export type TakenEvaluation = {
   attempts: number;
 };
 
-/** A case with how many of its attempts have ended. A case without a run is the test at its position. */
-export type OpenCase = { id: string; position: number; runId: string | null; finished: number };
+/** A case with how many of its attempts have ended. A case without a run is the test with its name. */
+export type OpenCase = { id: string; name: string; runId: string | null; finished: number };
 
 /** How an evaluation ended. */
 export type EvaluationEnd = { status: 'COMPLETED' | 'CANCELLED' | 'FAILED'; note?: string };
@@ -90,7 +90,7 @@ export function createWork({
     },
 
     open: (id) => prisma.$queryRaw<OpenCase[]>`
-      SELECT id, position, run_id AS "runId", finished FROM evaluation_cases
+      SELECT id, name, run_id AS "runId", finished FROM evaluation_cases
       WHERE evaluation_id = ${id} AND verdict IS NULL ORDER BY position`,
 
     async state(id) {

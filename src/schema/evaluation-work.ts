@@ -9,6 +9,7 @@ import {
   MAX_REPLAYED,
   type ReplayRequest,
 } from '../evaluations/replay-request.ts';
+import { BOUNDS } from '../language/bounds.ts';
 import { definitionSource, MAX_ENV_VARS, modelName } from '../text/input.ts';
 import { DEFAULT_ENVIRONMENT } from '../vocabulary/environments.ts';
 import { builder } from './builder.ts';
@@ -47,10 +48,13 @@ const EvaluationInput = builder.inputType('EvaluationInput', {
   fields: (t) => ({
     source: t.string({
       description:
-        'Source of the definition in agentlang 5, at most 256 KiB. Either this or `deploymentId`.',
+        'Source of the definition in agentlang 5, at most 256 KiB. Either this, `deploymentId` or `evaluationId`.',
       validate: { schema: definitionSource },
     }),
     deploymentId: t.id({ description: 'ID of the deployment whose source is evaluated.' }),
+    evaluationId: t.id({
+      description: 'ID of the evaluation whose source is evaluated again.',
+    }),
     environment: t.field({
       type: EnvironmentEnum,
       description: 'Environment whose variables are used. Defaults to PRODUCTION.',
@@ -64,6 +68,13 @@ const EvaluationInput = builder.inputType('EvaluationInput', {
     tests: t.boolean({
       description:
         'Whether the tests of the definition are cases. Required to be true without `replay`. Defaults to true.',
+    }),
+    testNames: t.stringList({
+      description: `Names of the tests that are cases, at most ${BOUNDS.tests}. Defaults to all tests.`,
+      validate: {
+        minLength: [1, { message: 'must not be empty' }],
+        maxLength: [BOUNDS.tests, { message: `must be at most ${BOUNDS.tests}` }],
+      },
     }),
     replay: t.field({
       type: EvaluationReplayInput,
@@ -103,26 +114,41 @@ function requestOf(
   input: typeof EvaluationInput.$inferInput,
   caller: Caller,
 ): EvaluationRequest {
-  const { source, deploymentId, environment, envVars, tests, replay, repeat, model } = input;
-  if ((source == null) === (deploymentId == null)) throw invalidInput([ONE_SOURCE]);
+  const { environment, envVars, tests, testNames, replay, repeat, model } = input;
+  if (tests === false && testNames) throw invalidInput([NO_TESTS_BUT_NAMES]);
   return {
     ...actorOf(caller),
     botId,
     environment: environment ?? DEFAULT_ENVIRONMENT,
-    of: source == null ? { deploymentId: deploymentId ?? '' } : { source },
+    of: sourceOf(input),
     envVars: Object.fromEntries((envVars ?? []).map(({ name, value }) => [name, value])),
-    tests: tests ?? true,
+    tests: testNames ?? tests ?? true,
     replay: replay ? replayOf(replay) : undefined,
     repeat: repeat ?? 1,
     model: model ?? undefined,
   };
 }
 
+function sourceOf({
+  source,
+  deploymentId,
+  evaluationId,
+}: typeof EvaluationInput.$inferInput): EvaluationRequest['of'] {
+  const given = [
+    ...(source == null ? [] : [{ source }]),
+    ...(deploymentId == null ? [] : [{ deploymentId }]),
+    ...(evaluationId == null ? [] : [{ evaluationId }]),
+  ];
+  const [only] = given;
+  if (!only || given.length > 1) throw invalidInput([ONE_SOURCE]);
+  return only;
+}
+
 builder.mutationField('startEvaluation', (t) =>
   t.prismaField({
     type: EvaluationObject,
     description:
-      'Starts an evaluation of the tests in a definition, of recorded runs, or of both, in the background. No tool is called, and no session, memory or deployment changes. Each attempt at a case counts as one request of the account. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID (with `extensions.diagnostics`), DEPLOYMENT_NOT_FOUND, RUN_NOT_FOUND, RATE_LIMIT_EXCEEDED if 10 evaluations of the account wait.',
+      'Starts an evaluation of the tests in a definition, of recorded runs, or of both, in the background. No tool is called, and no session, memory or deployment changes. Each attempt at a case counts as one request of the account. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID (with `extensions.diagnostics`), DEPLOYMENT_NOT_FOUND, EVALUATION_NOT_FOUND, RUN_NOT_FOUND, RATE_LIMIT_EXCEEDED if 10 evaluations of the account wait.',
     authScopes: (_root, { botId, input }) => mayEvaluate(botId, input),
     args: requestArguments,
     resolve: async (query, _root, { botId, input }, { caller, evaluations, prisma, search }) => {
@@ -155,7 +181,7 @@ builder.queryField('evaluationForecast', (t) =>
     type: EvaluationForecastObject,
     nullable: true,
     description:
-      'Estimates what an evaluation is going to cost, from the texts of its tests and the tokens of its recorded runs. Starts nothing. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID, DEPLOYMENT_NOT_FOUND, RUN_NOT_FOUND.',
+      'Estimates what an evaluation is going to cost, from the texts of its tests and the tokens of its recorded runs. Starts nothing. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID, DEPLOYMENT_NOT_FOUND, EVALUATION_NOT_FOUND, RUN_NOT_FOUND.',
     authScopes: (_root, { botId, input }) => mayEvaluate(botId, input),
     args: requestArguments,
     resolve: (_root, { botId, input }, { caller, evaluations, search }) =>
@@ -165,8 +191,9 @@ builder.queryField('evaluationForecast', (t) =>
 
 const ONE_SOURCE = {
   path: 'input.source',
-  message: 'is required without deploymentId, and does not go together with it',
+  message: 'is required without deploymentId and evaluationId, and does not go together with them',
 };
+const NO_TESTS_BUT_NAMES = { path: 'input.testNames', message: 'requires tests to be true' };
 
 function replayOf({
   filter,

@@ -76,6 +76,21 @@ describe('the evaluations of a bot', () => {
     await assertFits(page);
   });
 
+  browserTest('repeat one test alone', async () => {
+    const { tenant, bot, mend } = await testedBot();
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/evaluations`);
+    await page.getByRole('button', { name: 'Evaluate…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Evaluate', exact: true }).click();
+    await page.getByRole('status').getByText('1 failed, 1 passed of 2').waitFor();
+    mend();
+    const before = page.url();
+    await page.getByRole('button', { name: 'Repeat this case' }).click();
+    await page.getByRole('status').getByText('1 passed of 1').waitFor();
+    expect(page.url()).not.toBe(before);
+    await page.getByRole('button', { name: /passed gives the price/ }).waitFor();
+    await assertAccessible(page);
+  });
+
   browserTest('say that an evaluation is missing, and that a verdict is unknown', async () => {
     const { tenant, bot } = await testedBot();
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/evaluations/eva_1?verdict=mars`);
@@ -110,6 +125,10 @@ describe('the evaluations of a bot', () => {
     await comparison.getByText('5 euros').first().waitFor();
     await assertAccessible(page);
     await assertFits(page);
+    const before = page.url();
+    await page.getByRole('button', { name: 'Repeat this case' }).click();
+    await expect.poll(() => page.url()).not.toBe(before);
+    await page.getByRole('status').getByText('of 1').waitFor();
     await page.getByRole('link', { name: 'Recorded run' }).click();
     await expect.poll(() => page.url()).toBe(`${app.url}/runs/${runId}`);
   });
@@ -195,9 +214,67 @@ describe('the tests of the Studio', () => {
     mend();
     await run.click();
     await results.getByRole('status').getByText('2 passed of 2').waitFor();
+    const markOf = (name: string) => page.locator(`.cm-test[title*="${name}"]`);
+    await expect.poll(() => markOf('gives the price').getAttribute('title')).toContain('(passed)');
     // The results stay while another panel is open.
     await page.getByRole('tab', { name: 'Outline' }).click();
     await page.getByRole('tab', { name: 'Tests' }).click();
     await results.getByRole('status').getByText('2 passed of 2').waitFor();
+  });
+
+  browserTest('run one by one from the marks beside the text', async () => {
+    const { tenant, bot, mend } = await testedBot();
+    const page = await signedIn(tenant.apiKey, studioOf(bot));
+    await editorOf(page).waitFor();
+    const markOf = (name: string) => page.locator(`.cm-test[title*="${name}"]`);
+    const titleOf = (name: string) => markOf(name).getAttribute('title');
+    await expect
+      .poll(() => titleOf('gives the price'))
+      .toBe('Run the test “gives the price” (not run)');
+    await markOf('gives the price').click();
+    const results = page.getByRole('region', { name: 'Results of the tests' });
+    await results.getByRole('status').getByText('1 failed of 1').waitFor();
+    await expect.poll(() => titleOf('gives the price')).toContain('(failed)');
+    expect(await titleOf('greets')).toContain('(not run)');
+    await assertAccessible(page);
+    // Another test of the same text keeps the marks; a change of the text removes them.
+    await markOf('greets').click();
+    await results.getByRole('status').getByText('1 passed of 1').waitFor();
+    await expect.poll(() => titleOf('greets')).toContain('(passed)');
+    expect(await titleOf('gives the price')).toContain('(failed)');
+    await editorOf(page).focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.insertText('# Another one.\n');
+    await expect.poll(() => titleOf('greets')).toContain('(not run)');
+    mend();
+    // Without a mouse: the last test before the cursor.
+    await page.keyboard.press('Alt+Enter');
+    await expect.poll(() => titleOf('gives the price')).toContain('(passed)');
+  });
+});
+
+describe('recorded runs with the draft of the Studio', () => {
+  browserTest('are repeated from the list with its filter, and from one run', async () => {
+    const { tenant, bot } = await testedBot();
+    const messages = ['Hello', 'What does it cost?'];
+    for (const [index, message] of messages.entries())
+      await tenant.chat(bot, { message }, { 'x-session-id': `user-${index}` });
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?user=user-1`);
+    await page.getByText('What does it cost?').first().waitFor();
+    await page.getByRole('button', { name: 'Replay these with the draft' }).click();
+    await page.getByText('The last 50 runs with user user-1').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: 'Replay these runs' }).click();
+    const results = page.getByRole('region', { name: 'Results of the tests' });
+    await results.getByRole('status').getByText('1 passed of 1').waitFor();
+    await results.getByRole('button', { name: /What does it cost\?/ }).waitFor();
+    await page.getByRole('button', { name: 'All runs' }).click();
+    await page.getByRole('button', { name: 'Replay the last 50' }).waitFor();
+    await results.getByRole('link', { name: 'Recorded run' }).click();
+    await page.getByRole('button', { name: 'Copy and more' }).click();
+    await page.getByRole('menuitem', { name: 'Replay with the draft' }).click();
+    await page.getByRole('button', { name: 'Replay these runs' }).click();
+    await results.getByRole('status').getByText('1 passed of 1').waitFor();
   });
 });

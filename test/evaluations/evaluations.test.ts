@@ -475,6 +475,34 @@ describe('requests for evaluations', () => {
     ])
       expect(codeOf(await start(input))).toBe('INVALID_REQUEST');
     expect(codeOf(await start({ deploymentId: 'dep_1' }))).toBe('DEPLOYMENT_NOT_FOUND');
+    expect(codeOf(await start({ evaluationId: 'eva_1' }))).toBe('EVALUATION_NOT_FOUND');
+  });
+
+  test('evaluate only some tests of an earlier evaluation', async () => {
+    const tests = ['a', 'b', 'c'].map((name) => `  test "${name}" { user "Say ${name}" }`);
+    const { id } = await evaluate(tests.join('\n'));
+    app.upstream.requests.length = 0;
+    const { data } = await start({ evaluationId: id, testNames: ['c', 'a'] });
+    const { results, verdict } = await ended(data.startEvaluation.id);
+    expect(verdict).toBe('PASSED');
+    expect(results.map(({ name }: { name: string }) => name)).toEqual(['a', 'c']);
+    const asked = app.upstream.requests.map(({ body }) => body.messages.at(-1)?.content);
+    expect(asked.sort()).toEqual(['Say a', 'Say c']);
+    const unknown = await start({ evaluationId: id, testNames: ['a', 'd'] });
+    expect(codeOf(unknown)).toBe('INVALID_REQUEST');
+    expect(JSON.stringify(unknown.errors)).toContain('input.testNames.1');
+    for (const input of [
+      { testNames: [] },
+      { testNames: ['a'], tests: false },
+      { testNames: Array.from({ length: 101 }, () => 'a') },
+      { testNames: ['a'], deploymentId: 'dep_1' },
+    ])
+      expect(codeOf(await start({ evaluationId: id, ...input }))).toBe('INVALID_REQUEST');
+    const otherBot = await tenant.bot('');
+    const { errors } = await tenant.graphql(
+      `mutation { startEvaluation(botId: "${otherBot}", input: { evaluationId: "${id}" }) { id } }`,
+    );
+    expect(errors?.[0]?.extensions.code).toBe('EVALUATION_NOT_FOUND');
   });
 
   test('find no evaluation of another account', async () => {

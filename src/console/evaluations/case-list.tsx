@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { Attempts } from './attempt-details.tsx';
@@ -7,16 +8,20 @@ import { firstFindingOf } from './case-finding.ts';
 import { CaseState } from './evaluation-state.tsx';
 import { OUTCOMES } from './labels.ts';
 import type { EvaluatedCase } from './use-cases.ts';
+import type { RepeatCase } from './use-repeat-case.ts';
 import './evaluations.css';
 
 /** The cases of an evaluation, each with its verdict and its first finding. A click shows its attempts. */
 export function CaseList({
   cases,
   repeat,
+  repeatCase,
   onGoTo,
 }: {
   cases: readonly EvaluatedCase[];
   repeat: number;
+  /** Repeats one case. Without it, no case is offered to be repeated. */
+  repeatCase?: RepeatCase | undefined;
   /** Goes to a place of the definition. Without it, places are text. */
   onGoTo?: ((place: { line: number; column: number }) => void) | undefined;
 }) {
@@ -39,6 +44,7 @@ export function CaseList({
           <CaseRow
             result={one}
             repeat={repeat}
+            repeatCase={repeatCase}
             isOpen={isOpen(one.id)}
             onToggle={() => toggle(one.id)}
             onGoTo={onGoTo}
@@ -72,12 +78,14 @@ function Compared({ result }: { result: EvaluatedCase }) {
 function CaseRow({
   result,
   repeat,
+  repeatCase,
   isOpen,
   onToggle,
   onGoTo,
 }: {
   result: EvaluatedCase;
   repeat: number;
+  repeatCase: RepeatCase | undefined;
   isOpen: boolean;
   onToggle(): void;
   onGoTo?: ((place: { line: number; column: number }) => void) | undefined;
@@ -133,6 +141,18 @@ function CaseRow({
       </div>
       <div id={`${id}-attempts`} className="case-attempts" hidden={!isOpen}>
         {isOpen && <Attempts attempts={result.attempts} />}
+        {isOpen && repeatCase && verdict && (
+          <div className="case-actions">
+            <Button
+              icon="repeat"
+              isBusy={repeatCase.isBusy}
+              unavailable={repeatCase.unavailable(result)}
+              onClick={() => repeatCase.run(result)}
+            >
+              Repeat this case
+            </Button>
+          </div>
+        )}
       </div>
     </>
   );

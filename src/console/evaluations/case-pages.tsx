@@ -7,17 +7,21 @@ import { Failed, Skeleton } from '../parts/state.tsx';
 import { CaseList } from './case-list.tsx';
 import { progressOf } from './labels.ts';
 import { useCases } from './use-cases.ts';
+import type { RepeatCase } from './use-repeat-case.ts';
 
 /** The cases of an evaluation, of one verdict or all, with a button for the next page. */
 export function CasePages({
   botId,
   evaluation,
   verdict,
+  repeatCase,
   onGoTo,
 }: {
   botId: string;
   evaluation: ListedEvaluationFragment;
   verdict?: EvaluationVerdict | undefined;
+  /** Repeats one case. Without it, no case is offered to be repeated. */
+  repeatCase?: RepeatCase | undefined;
   /** Goes to a place of the definition. Without it, places are text. */
   onGoTo?: ((place: { line: number; column: number }) => void) | undefined;
 }) {
@@ -40,7 +44,7 @@ export function CasePages({
     );
   return (
     <>
-      <CaseList cases={rows} repeat={repeat} onGoTo={onGoTo} />
+      <CaseList cases={rows} repeat={repeat} repeatCase={repeatCase} onGoTo={onGoTo} />
       <More pages={pages} />
     </>
   );

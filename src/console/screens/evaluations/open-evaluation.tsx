@@ -10,6 +10,7 @@ import { CasePages } from '../../evaluations/case-pages.tsx';
 import { EvaluationState } from '../../evaluations/evaluation-state.tsx';
 import { countsOf, evaluationsAddress, VERDICTS } from '../../evaluations/labels.ts';
 import { useEvaluation } from '../../evaluations/use-evaluation.ts';
+import { useRepeatCase } from '../../evaluations/use-repeat-case.ts';
 import { readName } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -74,6 +75,7 @@ function Body({
   const [, setSearch] = useSearchParams();
   const { id, note, environment, model, repeat, promptTokens, completionTokens } = evaluation;
   const { createdAt, startedAt, finishedAt } = evaluation;
+  const repeatCase = useRepeatCase(botId, evaluation);
   const choose = (name: EvaluationVerdict | typeof ALL) =>
     setSearch(name === ALL ? {} : { verdict: toLowerCase(name) }, { replace: true });
   const options = [
@@ -117,7 +119,14 @@ function Body({
         </Pairs>
         <Segments label="Verdict" options={options} current={verdict ?? ALL} onChange={choose} />
       </header>
-      <CasePages key={verdict} botId={botId} evaluation={evaluation} verdict={verdict} />
+      <Refused problem={repeatCase.problem} />
+      <CasePages
+        key={verdict}
+        botId={botId}
+        evaluation={evaluation}
+        verdict={verdict}
+        repeatCase={repeatCase}
+      />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from 'wouter';
 import { StopRun } from '../../../generated/operations/console.ts';
+import { draftAddress, type ReplayedRuns } from '../../evaluations/replayed-runs.ts';
 import { environmentQuery } from '../../frame/environments.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -46,6 +47,10 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
     // A test has what a user wrote, so it is not in the address.
     navigate(`/bots/${bot.id}/studio${environmentQuery(environment)}`, { state: written });
   };
+  const replay = () => {
+    const runs: ReplayedRuns = { replay: { runIds: [run.id] }, label: `The run ${run.id}` };
+    navigate(draftAddress(bot.id, environment), { state: { runs } });
+  };
   const curl = () =>
     sampleOf(
       'curl',
@@ -83,6 +88,14 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
           onSelect={() => void addAsTest()}
         >
           Add as test
+        </MenuItem>
+        <MenuItem
+          unavailable={
+            (isActive(run.status) && 'The run has not ended.') || (!mayDeploy && lacks('DEPLOY'))
+          }
+          onSelect={replay}
+        >
+          Replay with the draft
         </MenuItem>
         <MenuItem onSelect={() => copy(run.id)}>Copy id</MenuItem>
         <MenuItem onSelect={() => copy(new URL(`/runs/${run.id}`, location.origin).href)}>

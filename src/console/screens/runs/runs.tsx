@@ -14,6 +14,7 @@ import { placeIn, withPlace } from '../run/run-place.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { CompareBar } from './compare-bar.tsx';
 import { FilterBar } from './filter-bar.tsx';
+import { ReplayButton } from './replay-button.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { RunTable } from './run-table.tsx';
 import './runs.css';
@@ -91,6 +92,7 @@ function ReadRuns({ botId }: { botId: string }) {
           <Button look="quiet" onClick={() => setPaused(!isPaused)}>
             {isPaused ? 'Resume' : 'Pause'}
           </Button>
+          <ReplayButton botId={botId} filters={filters} filter={filter} />
           <IconButton label="Export…" icon="down" onClick={() => setExporting(true)} />
           <ColumnMenu />
         </>

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { SCREENS } from '../../screens.ts';
-import { useViewer } from '../../server/viewer.ts';
+import { lacks, useScope, useViewer } from '../../server/viewer.ts';
 import { EXAMPLES } from '../start/examples.ts';
 import type { OpenEditor } from './editor/commands.ts';
 import type { Findings } from './editor/reading.ts';
@@ -26,6 +26,7 @@ import { TextOrigin, TextState } from './text-state.tsx';
 import { useAddedTest } from './use-added-test.ts';
 import type { Definition } from './use-definition.ts';
 import type { PanelName } from './use-parameters.ts';
+import { useTests } from './use-tests.ts';
 import { useWork } from './use-work.ts';
 
 const Editor = lazyPart(() => import('./editor/editor.tsx'), Loading);
@@ -52,6 +53,7 @@ export function Workspace({
   onPanel(panel: PanelName | undefined): void;
 }) {
   const accountId = useViewer().account.id;
+  const mayRun = useScope('DEPLOY');
   const place = useMemo(() => ({ accountId, botId, environment }), [accountId, botId, environment]);
   const source = (running ?? production)?.source ?? EXAMPLES[0]?.source ?? '';
   const start = useMemo(() => editorText(source), [source]);
@@ -62,6 +64,7 @@ export function Workspace({
   const body = useRef<HTMLDivElement>(null);
   const work = useWork({ place, running, start, editor });
   useAddedTest(editor);
+  const tests = useTests(botId, environment, editor);
   const findings = read?.findings ?? NONE;
   const deployed = running?.envNames;
 
@@ -95,6 +98,11 @@ export function Workspace({
     requestAnimationFrame(() =>
       body.current?.querySelector<HTMLElement>('[data-name="deploy"]')?.focus(),
     );
+  };
+  const runTest = (name: string) => {
+    onPanel('tests');
+    if (!mayRun) return toast(lacks('DEPLOY'));
+    tests.run({ testNames: [name] });
   };
   const endRenaming = () => {
     setRenaming(undefined);
@@ -154,6 +162,7 @@ export function Workspace({
             onSave={format}
             onFormat={format}
             onRename={askForName}
+            onRunTest={runTest}
           />
           <StatusBar isChanged={work.isChanged} isKept={work.isKept} />
         </div>
@@ -180,9 +189,9 @@ export function Workspace({
             tests: editor && (
               <TestsPanel
                 botId={botId}
-                environment={environment}
-                definition={editor.text}
-                tests={read?.tests ?? 0}
+                editor={editor}
+                tests={tests}
+                count={read?.tests.length ?? 0}
                 hasErrors={read?.hasErrors ?? false}
                 onGoTo={jumpToFinding}
               />

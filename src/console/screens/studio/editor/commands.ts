@@ -4,6 +4,7 @@ import type { SourceRange } from '../../../../language/source.ts';
 import { whiteSpaceChanges } from '../language/format-changes.ts';
 import { type Renaming, renamingAt } from '../language/rename.ts';
 import { type Finding, showServerFindings, syntaxField } from './state.ts';
+import { markTests, type TestMark } from './test-gutter.ts';
 
 /** What the screen does with the open editor. */
 export type OpenEditor = {
@@ -20,6 +21,8 @@ export type OpenEditor = {
   replace(text: string): void;
   /** Shows the problems that the server found in the text, until the text changes. */
   showRefused(findings: readonly Finding[]): void;
+  /** Marks tests with their verdicts, until the text changes. */
+  markTests(marks: ReadonlyMap<string, TestMark>): void;
   focus(): void;
 };
 
@@ -58,6 +61,9 @@ export function controlsOf(view: EditorView): OpenEditor {
     },
     showRefused(findings) {
       view.dispatch({ effects: showServerFindings.of(findings) });
+    },
+    markTests(marks) {
+      view.dispatch({ effects: markTests.of(marks) });
     },
     focus: () => view.focus(),
   };

@@ -5,6 +5,7 @@ import { controlsOf, type OpenEditor } from './commands.ts';
 import { type Findings, reading } from './reading.ts';
 import { setup } from './setup.ts';
 import { deployedNames } from './state.ts';
+import { testGutter } from './test-gutter.ts';
 
 /** What the screen does when something happens in the editor. */
 export type EditorEvents = {
@@ -19,6 +20,8 @@ export type EditorEvents = {
   onRename(): void;
   /** Shift-Alt-F was pressed. */
   onFormat(): void;
+  /** The mark of a test was clicked, or Alt-Enter was pressed in it. */
+  onRunTest(name: string): void;
 };
 
 /**
@@ -76,6 +79,7 @@ function connect(emit: Emit): Extension {
       if (docChanged) emit((to) => to.onChange(state.doc.toString()));
     }),
     reading((findings) => emit((to) => to.onRead(findings))),
+    testGutter((name) => emit((to) => to.onRunTest(name))),
     keymap.of([
       key('Mod-s', (to) => to.onSave()),
       key('F2', (to) => to.onRename()),

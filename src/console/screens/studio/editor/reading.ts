@@ -1,6 +1,7 @@
 import { type Action, type Diagnostic as Shown, setDiagnostics } from '@codemirror/lint';
 import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import type { AgentTest } from '../../../../language/agent-test.ts';
 import { readSource } from '../../../../language/read.ts';
 import type { Syntax } from '../language/syntax.ts';
 import {
@@ -10,6 +11,7 @@ import {
   showServerFindings,
   syntaxField,
 } from './state.ts';
+import { showTests } from './test-gutter.ts';
 
 /** What the checker found in the editor's text. */
 export type Findings = {
@@ -17,8 +19,8 @@ export type Findings = {
   findings: readonly Finding[];
   hasErrors: boolean;
   envNames: readonly string[];
-  /** The number of tests of a valid text. */
-  tests: number;
+  /** The tests of a valid text. */
+  tests: readonly AgentTest[];
 };
 
 /** Up to this length, a text is checked after each key press has shown; a longer one at a pause in typing. */
@@ -57,7 +59,14 @@ export function reading(onRead: (findings: Findings) => void): Extension {
         const found = findingsIn(state.doc, state.facet(deployedNames));
         const findings = [...found.findings, ...state.field(serverFindings)];
         const shown = findings.map((finding) => shownAs(finding, state.doc));
-        this.view.dispatch(setDiagnostics(state, shown));
+        this.view.dispatch(setDiagnostics(state, shown), {
+          effects: showTests.of(
+            found.tests.map(({ name, line, column }) => ({
+              name,
+              from: offsetAt(state.doc, line, column),
+            })),
+          ),
+        });
         onRead({ ...found, findings, syntax: state.field(syntaxField) });
       }
 
@@ -74,7 +83,7 @@ function findingsIn(doc: Text, names: readonly string[] | undefined) {
     findings: diagnose(names),
     hasErrors: definition === null,
     envNames,
-    tests: tests.length,
+    tests,
   };
 }
 

@@ -72,6 +72,12 @@ export const theme = EditorView.theme({
   '.cm-lintRange-active': { backgroundColor: 'var(--hover)' },
   '.cm-lintPoint-error:after': { borderBottomColor: 'var(--bad)' },
   '.cm-lintPoint-warning:after': { borderBottomColor: 'var(--warn)' },
+  '.cm-gutter-tests .cm-gutterElement': { padding: '0 2px', textAlign: 'center' },
+  '.cm-test': { color: 'var(--ink-faint)', cursor: 'pointer', fontWeight: '600' },
+  '.cm-test:hover': { color: 'var(--accent)' },
+  '.cm-test-passed': { color: 'var(--good)' },
+  '.cm-test-failed, .cm-test-diverged': { color: 'var(--bad)' },
+  '.cm-test-running': { color: 'var(--live)' },
   '.cm-gutter-lint': { width: '12px' },
   '.cm-gutter-lint .cm-gutterElement': { padding: '0 0 0 4px' },
   '.cm-lint-marker': {

@@ -1,16 +1,18 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { BeginEvaluation, StopEvaluation } from '../../../../generated/operations/console.ts';
-import type { Environment } from '../../../../vocabulary/environments.ts';
+import { StopEvaluation } from '../../../../generated/operations/console.ts';
 import { isActiveEvaluation } from '../../../../vocabulary/evaluations.ts';
 import { CasePages } from '../../../evaluations/case-pages.tsx';
 import { EvaluationState } from '../../../evaluations/evaluation-state.tsx';
 import { countsOf, evaluationsAddress } from '../../../evaluations/labels.ts';
+import { chosenRuns } from '../../../evaluations/replayed-runs.ts';
 import { useEvaluation } from '../../../evaluations/use-evaluation.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../../../parts/state.tsx';
 import { useMutate } from '../../../server/operations.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
+import type { OpenEditor } from '../editor/commands.ts';
+import { type Tests, useTestMarks } from '../use-tests.ts';
 
 type Place = { line: number; column: number };
 
@@ -23,64 +25,58 @@ const REPLAYED = 50;
  */
 export function TestsPanel({
   botId,
-  environment,
-  definition,
-  tests,
+  editor,
+  tests: { latest, run, isBusy, problem },
+  count,
   hasErrors,
   onGoTo,
 }: {
   botId: string;
-  environment: Environment;
-  /** The text of the editor. */
-  definition(): string;
+  editor: OpenEditor;
+  tests: Tests;
   /** The number of tests in the definition. */
-  tests: number;
+  count: number;
   hasErrors: boolean;
   onGoTo(place: Place): void;
 }) {
   const mayRun = useScope('DEPLOY');
-  const [id, setId] = useState<string>();
-  const begin = useMutate(BeginEvaluation);
   const mayReplay = useScope('RUNS');
-  const run = async (cases: { tests?: boolean; replay?: { last: number } }) => {
-    const input = { source: definition(), environment, ...cases };
-    const { data } = await begin.run({ botId, input });
-    if (data?.startEvaluation) setId(data.startEvaluation.id);
-  };
+  const [chosen, setChosen] = useState(chosenRuns);
+  const refused = (!mayRun && lacks('DEPLOY')) || (hasErrors && 'Correct the errors first.');
   return (
     <div className="studio-tests">
       <div className="studio-tests-bar">
         <Button
           icon="tests"
-          isBusy={begin.isBusy}
-          unavailable={
-            (!mayRun && lacks('DEPLOY')) ||
-            (hasErrors && 'Correct the errors first.') ||
-            (tests === 0 && 'The definition has no tests.')
-          }
-          onClick={() => void run({})}
+          isBusy={isBusy}
+          unavailable={refused || (count === 0 && 'The definition has no tests.')}
+          onClick={() => run({})}
         >
-          Run {tests === 1 ? '1 test' : `${tests} tests`}
+          Run {count === 1 ? '1 test' : `${count} tests`}
         </Button>
         <Button
           icon="repeat"
-          isBusy={begin.isBusy}
-          unavailable={
-            (!mayRun && lacks('DEPLOY')) ||
-            (!mayReplay && lacks('RUNS')) ||
-            (hasErrors && 'Correct the errors first.')
-          }
-          onClick={() => void run({ tests: false, replay: { last: REPLAYED } })}
+          isBusy={isBusy}
+          unavailable={refused || (!mayReplay && lacks('RUNS'))}
+          onClick={() => run({ tests: false, replay: chosen?.replay ?? { last: REPLAYED } })}
         >
-          Replay the last {REPLAYED}
+          {chosen ? 'Replay these runs' : `Replay the last ${REPLAYED}`}
         </Button>
         <Link href={evaluationsAddress(botId)}>All evaluations</Link>
       </div>
-      <Refused problem={begin.problem} />
-      {id !== undefined ? (
-        <Results key={id} botId={botId} id={id} onGoTo={onGoTo} />
+      {chosen && (
+        <p className="studio-tests-chosen" role="status">
+          <span dir="auto">{chosen.label}</span>
+          <Button look="quiet" onClick={() => setChosen(undefined)}>
+            All runs
+          </Button>
+        </p>
+      )}
+      <Refused problem={problem} />
+      {latest ? (
+        <Results key={latest.id} botId={botId} latest={latest} editor={editor} onGoTo={onGoTo} />
       ) : (
-        <Empty title={tests === 0 ? 'No tests yet' : 'Try the definition before you deploy it'}>
+        <Empty title={count === 0 ? 'No tests yet' : 'Try the definition before you deploy it'}>
           <p>
             A test says what a user writes, what the tools answer, and what must be true of the
             reply. A replay repeats recorded runs and compares the replies. No tool is called, and
@@ -93,8 +89,20 @@ export function TestsPanel({
   );
 }
 
-function Results({ botId, id, onGoTo }: { botId: string; id: string; onGoTo(place: Place): void }) {
+function Results({
+  botId,
+  latest,
+  editor,
+  onGoTo,
+}: {
+  botId: string;
+  latest: NonNullable<Tests['latest']>;
+  editor: OpenEditor;
+  onGoTo(place: Place): void;
+}) {
+  const { id } = latest;
   const { evaluation, problem, retry } = useEvaluation(botId, id);
+  useTestMarks(botId, latest, evaluation, editor);
   const stop = useMutate(StopEvaluation);
   const isActive = evaluation !== undefined && isActiveEvaluation(evaluation);
   if (!evaluation && problem) return <Failed problem={problem} onRetry={retry} />;
