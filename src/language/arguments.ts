@@ -73,10 +73,11 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
 
   /** tool { "," tool }, with a tool's name as a name or a string. */
   function toolList(first: string): Argument[] {
-    return list((index) => {
-      const what = index === 0 ? first : TOOL;
-      return { kind: 'tool', token: cursor.at('string') ? cursor.next() : expectName(what) };
-    });
+    return list((index) => expectTool(index === 0 ? first : TOOL));
+  }
+
+  function expectTool(what: string): Argument {
+    return { kind: 'tool', token: cursor.at('string') ? cursor.next() : expectName(what) };
   }
 
   /** Whether the next line begins another setting of a server. A tool of this name is then written in quotes. */
@@ -161,6 +162,8 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
           : [expectEnv('a URL in double quotes or env.NAME')];
       case 'strings':
         return list(() => ({ kind: 'string', token: expect(STRING, 'string') }));
+      case 'tool':
+        return [expectTool(TOOL)];
       case 'tools':
         return toolList(TOOL);
       case 'approved':

@@ -6,7 +6,7 @@ export const BOUNDS = {
   groups: 16,
   /** Capabilities of all groups together. */
   capabilities: 128,
-  /** Names that `only`, `reads`, `repeatable` or all `approval` of a server list. */
+  /** Names that `only`, `reads`, `repeatable`, all `approval` or all `label` of a server list. */
   serverTools: 128,
   facts: 64,
   /** Inputs of one capability. */
@@ -45,10 +45,12 @@ export const BOUNDS = {
   longNameLength: 128,
   /** Characters of a template's path. */
   pathLength: 256,
-  /** Characters of the texts on the chat page, which is public: the agent's name, the welcome, and a suggestion. */
+  /** Characters of the texts on the chat page, which is public: the agent's name, the title, the welcome, a suggestion, and a tool's label. */
   agentNameLength: 200,
+  titleLength: 60,
   welcomeLength: 2_000,
   suggestionLength: 200,
+  labelLength: 60,
   /** Characters of an approval's sentence for the person who decides. */
   approvalLength: 500,
   testNameLength: 200,

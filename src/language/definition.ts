@@ -76,7 +76,13 @@ export type Greeting = {
   suggestions: string[];
 };
 
-export type WebChannel = Greeting & { type: 'web' };
+export type WebChannel = Greeting & {
+  type: 'web';
+  /** The title of the chat page, at most 60 characters. Undefined: the agent's name. */
+  title?: string;
+  /** The colour of the chat page, as `#rrggbb`: readable on the light page. Undefined: Parley's own. See `accentColors`. */
+  accent?: string;
+};
 
 export type TelegramChannel = Greeting & {
   type: 'telegram';
@@ -112,6 +118,15 @@ export type McpGroup = {
   reads: string[];
   /** Tools that have an effect once, even if the same call arrives again. */
   repeatable: string[];
+  /** What visitors see of calls. Names are unique. */
+  labels: ToolLabel[];
+};
+
+/** What visitors see while a tool runs and afterwards, at most 60 characters. */
+export type ToolLabel = {
+  /** The server's name of the tool. */
+  tool: string;
+  label: string;
 };
 
 /** Tools built into the gateway. */
@@ -124,6 +139,8 @@ export type Capability = {
   name: string;
   /** For the model. */
   description: string;
+  /** What visitors see while a call runs and afterwards, at most 60 characters. Undefined: they see no call. */
+  label?: string;
   /** Names are unique. */
   input: Field[];
   /** `null`: a call needs no approval. */

@@ -48,6 +48,8 @@ export const SEVERITIES = {
   'invalid-header': 'ERROR',
   'invalid-parameter': 'ERROR',
   'invalid-chat': 'ERROR',
+  'invalid-color': 'ERROR',
+  'low-contrast': 'ERROR',
   'invalid-json': 'ERROR',
 
   'missing-description': 'WARNING',

@@ -31,6 +31,7 @@ export type Shape =
   | 'address'
   | 'env'
   | 'strings'
+  | 'tool'
   | 'tools'
   | 'approved'
   | 'chats'
@@ -148,7 +149,11 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
     },
   },
   memory: { title: '"memory"', member: 'a name', names: { shapes: ['string?'] } },
-  web: { title: 'channel "web"', member: 'a setting', words: GREETING },
+  web: {
+    title: 'channel "web"',
+    member: 'a setting',
+    words: { title: { shapes: ['string'] }, accent: { shapes: ['string'] }, ...GREETING },
+  },
   telegram: {
     title: 'channel "telegram"',
     member: 'a setting',
@@ -166,6 +171,7 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
     words: {
       header: HEADER,
       only: { shapes: ['tools'] },
+      label: { shapes: ['tool', 'string'], repeats: true },
       approval: { shapes: ['approved', 'string?'], ...APPROVAL, repeats: true },
       reads: { shapes: ['tools'] },
       repeatable: { shapes: ['tools'] },
@@ -181,6 +187,7 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
     member: 'a setting, a request',
     plain: true,
     words: {
+      label: { shapes: ['string'] },
       input: { shapes: [], block: 'input' },
       approval: { shapes: ['string?'], ...APPROVAL },
       reads: { shapes: [] },

@@ -185,6 +185,7 @@ test('a probe of servers that never respond ends at its time limit, for all serv
     approvals: [],
     reads: [],
     repeatable: [],
+    labels: [],
   });
   mcp.intercept(() => true);
   const reports = await createToolProbe({ servers })([group('a'), group('b')], {});

@@ -1,11 +1,18 @@
 import { BOUNDS } from '../bounds.ts';
-import { type Approval, DEFAULTS, type McpGroup, type ServerApproval } from '../definition.ts';
+import {
+  type Approval,
+  DEFAULTS,
+  type McpGroup,
+  type ServerApproval,
+  type ToolLabel,
+} from '../definition.ts';
 import { hint } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
 import { checkNames, type Settings, settingsOf } from './names.ts';
 import {
   type Check,
+  checkLabel,
   checkShortText,
   checkText,
   nameOf,
@@ -34,11 +41,11 @@ export function isAll({ kind, text }: Token): boolean {
   return kind === 'name' && text === 'all';
 }
 
-/** The settings of a server about its tools: `only`, `approval`, `reads` and `repeatable`. */
+/** The settings of a server about its tools: `only`, `approval`, `reads`, `repeatable` and `label`. */
 export function checkServerTools(
   settings: Settings,
   check: Check,
-): Pick<McpGroup, 'only' | 'approvals' | 'reads' | 'repeatable'> {
+): Pick<McpGroup, 'only' | 'approvals' | 'reads' | 'repeatable' | 'labels'> {
   const reads = settings.all('reads').flatMap(toolsOf);
   checkEffects(reads, settings.all('repeatable').flatMap(toolsOf), check);
   checkOffered(settings, check);
@@ -47,6 +54,7 @@ export function checkServerTools(
     approvals: checkServerApprovals(settings.all('approval'), check),
     reads: settings.read('reads', (setting) => checkTools(setting, check)) ?? [],
     repeatable: settings.read('repeatable', (setting) => checkTools(setting, check)) ?? [],
+    labels: checkLabels(settings.all('label'), check),
   };
 }
 
@@ -56,9 +64,25 @@ const LIST = { count: BOUNDS.serverTools, what: 'tools of a server' };
 function checkTools(member: Member, check: Check): string[] {
   const tools = toolsOf(member);
   checkNames(tools, check, { max: LIST, maxLength: BOUNDS.longNameLength });
-  for (const token of member.word === 'only' ? [] : tools.filter(isAll))
-    check.report('reserved-name', token, 'only "approval" takes "all", expected names of tools');
+  if (member.word !== 'only') refuseAll(tools, check);
   return tools.map((token) => checkText(token, check));
+}
+
+function refuseAll(tools: readonly Token[], { report }: Check): void {
+  for (const token of tools.filter(isAll))
+    report('reserved-name', token, 'only "approval" takes "all", expected names of tools');
+}
+
+/** { "label" tool STRING } */
+function checkLabels(members: readonly Member[], check: Check): ToolLabel[] {
+  const tools = members.flatMap(toolsOf);
+  checkNames(tools, check, { max: LIST, maxLength: BOUNDS.longNameLength });
+  refuseAll(tools, check);
+  return members.flatMap((member) => {
+    const [tool] = toolsOf(member);
+    const label = checkLabel(member, check);
+    return tool && label !== undefined ? [{ tool: checkText(tool, check), label }] : [];
+  });
 }
 
 /** { "approval" ( "all" | tool { "," tool } ) [ STRING ] [ "{" "expires" DURATION "}" ] } */
@@ -97,7 +121,7 @@ function checkOffered(settings: Settings, { report, mayHide }: Check): void {
   const only = settings.all('only');
   if (only.length === 0 || only.some(({ damaged }) => damaged) || mayHide('only')) return;
   const offered = new Set(only.flatMap(toolsOf).map(nameOf));
-  const named = ['approval', 'reads', 'repeatable'].flatMap((word) => settings.all(word));
+  const named = ['approval', 'reads', 'repeatable', 'label'].flatMap((word) => settings.all(word));
   for (const token of named.flatMap(toolsOf)) {
     const name = nameOf(token);
     if (offered.has(name) || isAll(token) || name.trim() === '') continue;

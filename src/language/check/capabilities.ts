@@ -6,7 +6,7 @@ import { checkInputs } from './fields.ts';
 import { checkNames, declaredIn, lacks, type Settings, settingsOf } from './names.ts';
 import { checkRequest, METHODS, NO_REQUEST } from './requests.ts';
 import type { Scope } from './templates.ts';
-import { type Check, namesOf, textOf } from './values.ts';
+import { type Check, checkLabel, namesOf, textOf } from './values.ts';
 
 /** The capabilities of a group. */
 export function checkCapabilities(
@@ -19,7 +19,7 @@ export function checkCapabilities(
   return members.map((member) => checkCapability(member, facts, check));
 }
 
-/** capability = "capability" NAME STRING "{" [ "input" "{" { field } "}" ] { approval | "reads" | "repeatable" } request "}" ; */
+/** capability = "capability" NAME STRING "{" [ "input" "{" { field } "}" ] { "label" STRING | approval | "reads" | "repeatable" } request "}" ; */
 function checkCapability(member: Member, facts: Scope['facts'], check: Check): Capability {
   const { block } = member;
   const settings = settingsOf(block, check);
@@ -31,6 +31,7 @@ function checkCapability(member: Member, facts: Scope['facts'], check: Check): C
   return {
     name: namesOf(member)[0]?.text ?? '',
     description: textOf(member, check) ?? '',
+    label: settings.read('label', (label) => checkLabel(label, check)),
     input: settings.read('input', (input) => checkInputs(input.block, check)) ?? [],
     approval: settings.read('approval', (approval) => checkApproval(approval, check)) ?? null,
     reads: settings.all('reads').length > 0,

@@ -1,3 +1,4 @@
+import { contrastOnPage, isColor, MIN_CONTRAST, readableAccent } from '../accent.ts';
 import { BOUNDS } from '../bounds.ts';
 import { readChatIds } from '../chat-ids.ts';
 import { CHANNELS, type Channel, type Greeting, type TelegramChannel } from '../definition.ts';
@@ -24,7 +25,12 @@ function checkChannel(member: Member, check: Check): Channel | undefined {
   const settings = settingsOf(member.block, check);
   switch (type ?? suggest(name.text, CHANNELS)) {
     case 'web':
-      return { type: 'web', ...checkGreeting(settings, check) };
+      return {
+        type: 'web',
+        title: settings.read('title', (member) => checkTitle(member, check)),
+        accent: settings.read('accent', (member) => checkAccent(member, check)),
+        ...checkGreeting(settings, check),
+      };
     case 'telegram':
       return checkTelegram(member, settings, check);
     default:
@@ -37,6 +43,29 @@ function checkGreeting(settings: Settings, check: Check): Greeting {
     welcome: settings.read('welcome', (member) => checkWelcome(member, check)),
     suggestions: settings.read('suggestions', (member) => checkSuggestions(member, check)) ?? [],
   };
+}
+
+function checkTitle(member: Member, check: Check): string | undefined {
+  const [token] = stringsOf(member);
+  return token && checkShortText(token, { max: BOUNDS.titleLength, what: 'title' }, check);
+}
+
+/** A colour that is readable on the light page. The accent of the dark page is derived, so that it is readable, too. */
+function checkAccent(member: Member, { report }: Check): string | undefined {
+  const [token] = stringsOf(member);
+  if (!token) return undefined;
+  const accent = nameOf(token);
+  if (!isColor(accent)) {
+    report('invalid-color', token, 'expected a colour of six hexadecimal digits, as "#0b6e5f"');
+    return undefined;
+  }
+  const contrast = contrastOnPage(accent);
+  if (contrast >= MIN_CONTRAST) return accent;
+  report('low-contrast', token, () => {
+    const found = `contrast of ${Math.floor(contrast * 10) / 10}:1 with the light chat page`;
+    return `the accent has a ${found}, expected at least ${MIN_CONTRAST}:1, such as "${readableAccent(accent)}"`;
+  });
+  return undefined;
 }
 
 function checkWelcome(member: Member, check: Check): string | undefined {

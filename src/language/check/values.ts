@@ -1,3 +1,4 @@
+import { BOUNDS } from '../bounds.ts';
 import type { EnvReference } from '../definition.ts';
 import type { Report } from '../diagnostic.ts';
 import type { Source, SourceRange } from '../source.ts';
@@ -67,6 +68,12 @@ export function checkShortText(
   }
   // Without the first half of a character that the cut divides.
   return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** "label" [ tool ] STRING */
+export function checkLabel(member: Member, check: Check): string | undefined {
+  const [token] = stringsOf(member);
+  return token && checkShortText(token, { max: BOUNDS.labelLength, what: 'label' }, check);
 }
 
 /** The range of a number, as values and as text for messages. */

@@ -48,6 +48,7 @@ const find = (
       approvals: [],
       reads: [],
       repeatable: [],
+      labels: [],
       ...group,
     },
     {

@@ -29,6 +29,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'an output of an unknown type': ['answer string', 'answer strng'],
   'an output twice': ['orders string[]?', 'answer string[]?'],
 
+  'a pale accent': ['#403cbf', '#ffee00'],
+  'an empty label': ['"Looked up your order"', '""'],
   'an empty welcome': ['"Hi!"', '" "'],
   'a missing comma': ['stion with a, comma"', 'stion" "with a, comma"'],
   'a setting of another block': ['channel web {', 'channel web {\n    api_key env.MODEL_KEY'],

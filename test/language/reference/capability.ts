@@ -49,8 +49,20 @@ export const CAPABILITY: Sentences = {
         expiresSeconds: 86_400,
       });
   },
-  '`approval`, `reads` and `repeatable` may also follow the request.': () => {
-    const after = agentWithCapability('post "https://a.example/" repeatable approval "s"');
+  '`label` is what visitors of the chat page see while a call runs and afterwards; without it they see no call.':
+    () => {
+      const get = 'get "https://a.example/"';
+      expect(capabilityOf(`label "Looked it up" ${get}`)).toMatchObject({ label: 'Looked it up' });
+      expect(capabilityOf(get).label).toBeUndefined();
+      expect(codesOf(agentWithCapability(`label " " ${get}`))).toEqual(['empty-text']);
+      expect(codesOf(agentWithCapability(`label "a" label "b" ${get}`))).toEqual([
+        'duplicate-setting',
+      ]);
+    },
+  '`label`, `approval`, `reads` and `repeatable` may also follow the request.': () => {
+    const after = agentWithCapability(
+      'post "https://a.example/" repeatable approval "s" label "l"',
+    );
     expect(codesOf(after)).toEqual([]);
     expect(capabilityOf('post "https://a.example/" reads')).toMatchObject({ reads: true });
     const late = capabilityOf('post "https://a.example/" {}\nrepeatable approval { expires 1m }');
@@ -69,4 +81,10 @@ export const CAPABILITY: Sentences = {
         'no-effect',
       ]);
     },
+  'The label of a tool has at most 60 characters.': () => {
+    const labelled = (length: number) =>
+      agentWithCapability(`label "${'l'.repeat(length)}" get "https://a.example/"`);
+    expect(codesOf(labelled(60))).toEqual([]);
+    expect(codesOf(labelled(61))).toEqual(['too-long']);
+  },
 };

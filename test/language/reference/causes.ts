@@ -78,6 +78,8 @@ export const CAUSES: Record<string, string[]> = {
     agentWith('channel web channel web'),
     agentWith('channel telegram'),
     agentWith('channel telegram { token env.T approvers "ada" }'),
+    agentWith('channel web { accent "red" }'),
+    agentWith('channel web { accent "#ffee00" }'),
     agentWith('channel web { welcome "" }'),
     agentWith(`channel web { welcome "${'w'.repeat(2_001)}" }`),
     agentWith(`channel web { suggestions ${many(9, (index) => `"s${index}"`, ', ')} }`),
@@ -97,6 +99,7 @@ export const CAUSES: Record<string, string[]> = {
     inGroup('capability c "" { get "https://a.example/" }'),
     agentWithCapability('input { a string } get "https://a.example/"'),
     agentWithCapability('reads get "https://a.example/"'),
+    agentWithCapability(`label "${'l'.repeat(61)}" get "https://a.example/"`),
   ],
   approval: [
     agentWithCapability('approval { expires 8d } post "https://a.example/"'),
@@ -129,6 +132,7 @@ export const CAUSES: Record<string, string[]> = {
     get(`header "A" "${SECRET}"`),
   ],
   mcp: [
+    inServer(`label a "${'l'.repeat(61)}"`),
     agentWith('tools g mcp "a.example"'),
     inServer('header "A:" "a"'),
     inServer('only c-d'),

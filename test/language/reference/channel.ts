@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { accentColors, contrastOnPage } from '../../../src/language/accent.ts';
 import { readDefinition } from '../../../src/language/read.ts';
 import { agentWith, codesOf, define, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
@@ -24,6 +25,35 @@ export const CHANNEL: Sentences = {
       { type: 'telegram', token: { env: 'T' }, welcome: 'Hi', suggestions: ['a'] },
     ]);
   },
+  '`title` of `channel web` is the title of the chat page; by default it is the name of the agent.':
+    () => {
+      const web = agentWith('  channel web { title "ACME" }');
+      expect(define(web).channels).toMatchObject([{ title: 'ACME' }]);
+      expect(define(agentWith('  channel web')).channels[0]).not.toHaveProperty('title', '');
+      expect(codesOf(agentWith('  channel web { title "" }'))).toEqual(['empty-text']);
+      expect(codesOf(agentWith('  channel telegram { token env.T title "ACME" }'))).toEqual([
+        'unknown-setting',
+      ]);
+    },
+  '`accent` of `channel web` is the colour of the chat page, as in `"#403cbf"`: its contrast with the light page is at least 4.5:1.':
+    () => {
+      const web = (accent: string) => agentWith(`  channel web { accent "${accent}" }`);
+      expect(define(web('#403CBF')).channels).toMatchObject([{ accent: '#403CBF' }]);
+      for (const readable of ['#000000', '#0b6e5f', '#757575', '#c2185b'])
+        expect(codesOf(web(readable))).toEqual([]);
+      for (const pale of ['#ffffff', '#ffee00', '#fdfdfc', '#797979', '#57d3b9'])
+        expect(codesOf(web(pale))).toEqual(['low-contrast']);
+      for (const wrong of ['red', '#403cb', '#403cbff', '403cbf', '#403cbg', 'rgb(0,0,0)', '#FFF'])
+        expect(codesOf(web(wrong))).toEqual(['invalid-color']);
+    },
+  'Parley derives the accent of the dark page from `accent`, with a contrast of at least 7:1.':
+    () => {
+      const { light, dark } = accentColors('#403CBF');
+      expect(light).toEqual({ accent: '#403cbf', ink: '#ffffff' });
+      // The dark page and white ink are the bounds of the contrast.
+      expect(dark.accent).toMatch(/^#[\da-f]{6}$/);
+      expect(contrastOnPage(dark.accent)).toBeLessThan(contrastOnPage(light.accent));
+    },
   '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
     expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);
     expect(codesOf(agentWith('  channel telegram {}'))).toEqual(['missing-token']);
@@ -66,6 +96,11 @@ export const CHANNEL: Sentences = {
       ])
         expect(codesOf(telegram(wrong))).toEqual(['invalid-chat']);
     },
+  'A title has at most 60 characters.': () => {
+    const web = (length: number) => agentWith(`  channel web { title "${'t'.repeat(length)}" }`);
+    expect(codesOf(web(60))).toEqual([]);
+    for (const length of [61, 10_000]) expect(codesOf(web(length))).toEqual(['too-long']);
+  },
   'A welcome has at most 2000 characters, and a suggestion at most 200.': () => {
     for (const channel of ['web', 'telegram']) {
       const token = channel === 'telegram' ? 'token env.T ' : '';

@@ -4,7 +4,7 @@ import { readDefinition } from '../../../src/language/read.ts';
 import { agentWith, codesOf, define, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
-const NONE = { approvals: [], reads: [], repeatable: [] };
+const NONE = { approvals: [], reads: [], repeatable: [], labels: [] };
 
 const inServer = (settings: string) => agentWith(`  tools g mcp env.U { ${settings} }`);
 
@@ -56,7 +56,19 @@ export const MCP: Sentences = {
       expect(serverOf('repeatable create, "pay"').repeatable).toEqual(['create', 'pay']);
       expect(codesOf(inServer('reads a repeatable b, a'))).toEqual(['no-effect']);
     },
-  '`reads`, `repeatable` and `approval` name tools that `only` offers; without `only`, the deploy warns of a tool that the server does not have.':
+  '`label` names one tool and what visitors of the chat page see of its calls; a tool without one is not shown to them.':
+    () => {
+      const labels = 'label search "Searched" label "get-issue" "Read the issue"';
+      expect(serverOf(labels).labels).toEqual([
+        { tool: 'search', label: 'Searched' },
+        { tool: 'get-issue', label: 'Read the issue' },
+      ]);
+      expect(codesOf(inServer('label search'))).toEqual(['syntax']);
+      expect(codesOf(inServer('label a "A" label a "B"'))).toEqual(['duplicate-name']);
+      expect(codesOf(inServer('label all "A"'))).toEqual(['reserved-name']);
+      expect(codesOf(inServer(`label a "${'l'.repeat(61)}"`))).toEqual(['too-long']);
+    },
+  '`reads`, `repeatable`, `approval` and `label` name tools that `only` offers; without `only`, the deploy warns of a tool that the server does not have.':
     () => {
       for (const word of ['reads', 'repeatable', 'approval']) {
         expect(codesOf(inServer(`only a, b ${word} b`))).toEqual([]);
@@ -64,10 +76,12 @@ export const MCP: Sentences = {
         const { places } = readDefinition(inServer(`${word} merge, "get-issue"`));
         expect(places.map(({ tool }) => tool)).toEqual([undefined, 'merge', 'get-issue']);
       }
+      expect(codesOf(inServer('only a, b label b "B"'))).toEqual([]);
+      expect(codesOf(inServer('only a, b label c "C"'))).toEqual(['unknown-tool']);
       const { places } = readDefinition(inServer('only a, b approval all approval b'));
       expect(places.map(({ tool }) => tool)).toEqual([undefined, 'a', 'b']);
     },
-  '`only`, `reads`, `repeatable` and all `approval` of a server name at most 128 tools each.':
+  '`only`, `reads`, `repeatable`, all `approval` and all `label` of a server name at most 128 tools each.':
     () => {
       const list = (count: number) => many(count, (index) => `t${index}`, ', ');
       for (const word of ['only', 'reads', 'repeatable', 'approval']) {
@@ -75,5 +89,8 @@ export const MCP: Sentences = {
         expect(codesOf(inServer(`${word} ${list(129)}`))).toEqual(['too-many']);
       }
       expect(codesOf(inServer(`approval ${list(128)} approval last`))).toEqual(['too-many']);
+      const labels = (count: number) => many(count, (index) => `label t${index} "l"`);
+      expect(codesOf(inServer(labels(128)))).toEqual([]);
+      expect(codesOf(inServer(labels(129)))).toEqual(['too-many']);
     },
 };

@@ -8,7 +8,7 @@ export const boundSentences: Record<BoundName, (value: number) => string[]> = {
   groups: (value) => [`at most ${value} groups of tools`],
   capabilities: (value) => [`at most ${value} capabilities`],
   serverTools: (value) => [
-    `\`only\`, \`reads\`, \`repeatable\` and all \`approval\` of a server name at most ${value} tools each.`,
+    `\`only\`, \`reads\`, \`repeatable\`, all \`approval\` and all \`label\` of a server name at most ${value} tools each.`,
   ],
   facts: (value) => [`at most ${value} facts`],
   inputs: (value) => [`A capability has at most ${value} inputs`],
@@ -31,8 +31,10 @@ export const boundSentences: Record<BoundName, (value: number) => string[]> = {
   longNameLength: (value) => [`or a server's tool has at most ${value}.`],
   pathLength: (value) => [`path has at most ${value} characters`],
   agentNameLength: (value) => [`The name of the agent has at most ${value} characters.`],
+  titleLength: (value) => [`A title has at most ${value} characters.`],
   welcomeLength: (value) => [`A welcome has at most ${value} characters`],
   suggestionLength: (value) => [`a suggestion at most ${value}.`],
+  labelLength: (value) => [`The label of a tool has at most ${value} characters.`],
   approvalLength: (value) => [`The sentence of an approval has at most ${value} characters.`],
   testNameLength: (value) => [`The name of a test has at most ${value} characters.`],
   urlLength: (value) => [

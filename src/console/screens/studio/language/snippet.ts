@@ -12,6 +12,7 @@ const FIELDS: { readonly [shape in Shape]: string } = {
   address: '"#{https://}"',
   env: 'env.#{NAME}',
   strings: '"#{text}"',
+  tool: '#{tool}',
   tools: '#{tool}',
   approved: '#{all}',
   chats: 'env.#{NAME}',
