@@ -22,6 +22,8 @@ export type ToolEvent =
   | {
       type: 'ToolStarted';
       name: string;
+      /** For the visitors of a chat page. */
+      label: string | undefined;
       callId: string;
       /** The id of the call's record. */
       recordId: string;
@@ -154,7 +156,8 @@ export function createCallTool({
     const record = earlier ?? ledger.open(opened);
     const recordId = record.id;
     const startedAt = performance.now();
-    emit({ type: 'ToolStarted', name, callId, recordId, arguments: text });
+    const label = tool?.label;
+    emit({ type: 'ToolStarted', name, label, callId, recordId, arguments: text });
     const span = traceCall(context.span, { name: tool?.name, callId, recordId });
     const stored = earlier && storedOutcome(earlier, tool);
     const sent = stored ?? (await perform(tool, call, record, { ...context, span }));

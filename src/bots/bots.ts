@@ -11,6 +11,7 @@ import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import { makeId } from '../text/ids.ts';
 import { botId as botIdSchema } from '../text/input.ts';
+import { type Logo, readLogo } from './logo.ts';
 
 /** The settings of a bot that can change. */
 export type BotChanges = {
@@ -19,6 +20,8 @@ export type BotChanges = {
     | null
     | undefined;
 } & {
+  /** The logo of the chat page in base64. Null removes it. */
+  logo?: string | null | undefined;
   /** What a definition must pass before it becomes active in production. Null removes it. */
   gate?: Prisma.InputJsonObject | null | undefined;
 };
@@ -38,7 +41,11 @@ export type Bots = {
    * @throws GatewayError `invalid_request` if the id is or was in use, or if the account has too many bots.
    */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
-  /** Changes a bot's settings. Omitted fields stay as they are. @throws GatewayError `bot_not_found` */
+  /**
+   * Changes a bot's settings. Omitted fields stay as they are.
+   *
+   * @throws GatewayError `bot_not_found`; `invalid_request` for a logo that is no image.
+   */
   update(caller: Caller, id: string, changes: BotChanges): Promise<Bot>;
   /**
    * Deletes a bot with its deployments, sessions and runs. If it fails midway, the bot still exists with its remaining
@@ -184,6 +191,7 @@ export function createBots({
 
     async update(caller, id, changes) {
       const { name, webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute, gate } = changes;
+      const logo = changes.logo && logoFrom(changes.logo);
       return prisma.$transaction(async (tx) => {
         const [bot] = await tx.bot.updateManyAndReturn({
           where: { id, accountId: caller.account.id },
@@ -193,9 +201,17 @@ export function createBots({
             visitorSessionsPerHour: visitorSessionsPerHour ?? undefined,
             visitorMessagesPerMinute: visitorMessagesPerMinute ?? undefined,
             gate: gate === null ? Prisma.DbNull : gate,
+            logoHash: logo ? logo.hash : logo,
           },
         });
         if (!bot) throw notFound('bot', id);
+        if (logo === null) await tx.botLogo.deleteMany({ where: { botId: id } });
+        if (logo)
+          await tx.botLogo.upsert({
+            where: { botId: id },
+            create: { botId: id, ...logo },
+            update: logo,
+          });
         const change = { action: 'UPDATE_BOT', targetId: id, botId: id } as const;
         await recordChanges(tx, actorOf(caller), change);
         return bot;
@@ -212,6 +228,13 @@ export function createBots({
       for (const { id } of bots) await removeBot(id);
     },
   };
+}
+
+/** @throws GatewayError `invalid_request` */
+function logoFrom(base64: string): Logo {
+  const logo = readLogo(Buffer.from(base64, 'base64'));
+  if ('problem' in logo) throw invalidInput([{ path: 'input.logo', message: logo.problem }]);
+  return logo;
 }
 
 function tooMany(): GatewayError {

@@ -2,8 +2,12 @@
 export type AccentColors = {
   /** For buttons, for the visitor's messages, and for links on the page. */
   accent: string;
+  /** For a button under the pointer: further from the page. */
+  hover: string;
   /** For text on the accent. */
   ink: string;
+  /** Behind text of the page: hardly another colour than the page. */
+  wash: string;
 };
 
 type Rgb = readonly [red: number, green: number, blue: number];
@@ -19,6 +23,8 @@ export const MIN_CONTRAST = 4.5;
 /** The contrast of the derived accent with the dark page. More than required, because dark pages are read at night. */
 const DARK_CONTRAST = 7;
 const STEPS = 100;
+const HOVER_PART = 0.15;
+const WASH_PART = 0.1;
 
 const COLOR = /^#[\da-f]{6}$/i;
 
@@ -39,10 +45,16 @@ export function readableAccent(accent: string): string {
 
 /** The colours of the chat page for an accent that is readable on the light page. */
 export function accentColors(accent: string): { light: AccentColors; dark: AccentColors } {
+  const { light, dark } = PAPERS;
   return {
-    light: { accent: accent.toLowerCase(), ink: textOf(WHITE) },
-    dark: { accent: mixUntil(accent, WHITE, PAPERS.dark, DARK_CONTRAST), ink: PAPERS.dark },
+    light: colorsOn(light, accent.toLowerCase(), { ink: textOf(WHITE), away: BLACK }),
+    dark: colorsOn(dark, mixUntil(accent, WHITE, dark, DARK_CONTRAST), { ink: dark, away: WHITE }),
   };
+}
+
+function colorsOn(paper: string, accent: string, { ink, away }: { ink: string; away: Rgb }) {
+  const hover = textOf(mix(rgbOf(accent), away, HOVER_PART));
+  return { accent, hover, ink, wash: textOf(mix(rgbOf(paper), rgbOf(accent), WASH_PART)) };
 }
 
 /** Mixes a colour with another one in small steps, until it has a contrast with a paper. */

@@ -8,6 +8,7 @@ import {
   botId,
   displayName,
   listOf,
+  logoFile,
   MAX_BOTS_OF_KEY,
   namePart,
   visitorLimit,
@@ -157,6 +158,11 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
       description:
         'Origins of the pages that may contain the chat page, such as `https://shop.example`, at most 50. `*` allows every page.',
       validate: { schema: webOrigins },
+    }),
+    logo: t.string({
+      description:
+        'Logo of the chat page: an SVG or PNG image of at most 32 KiB, in base64. Only shapes, gradients and text of an SVG are kept. Null removes the logo.',
+      validate: { schema: logoFile },
     }),
     gate: t.field({
       type: GateInput,

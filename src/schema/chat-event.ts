@@ -78,6 +78,12 @@ const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').imp
     seq: t.exposeInt('seq', { description: SEQ }),
     at: t.field({ ...AT, resolve: timeOf }),
     name: t.exposeString('name', { description: TOOL }),
+    label: t.string({
+      nullable: true,
+      description:
+        'What the visitors of a chat page see of the call, at most 60 characters. Null: they see no call.',
+      resolve: ({ label }) => label,
+    }),
     callId: t.exposeString('callId', { description: CALL_ID }),
     arguments: t.field({
       type: 'JSON',

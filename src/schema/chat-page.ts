@@ -1,4 +1,5 @@
 import type { ChatPage } from '../channels/web/chat-pages.ts';
+import { logoUrlOf } from '../channels/web/logos.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 
@@ -6,6 +7,15 @@ const ChatPageObject = builder.objectRef<ChatPage>('ChatPage').implement({
   description: 'The beginning of a conversation on the chat page of a bot, from its `channel web`.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name of the agent, at most 200 characters.' }),
+    title: t.exposeString('title', {
+      description: "Title of the page, at most 60 characters. Defaults to the agent's name.",
+    }),
+    accent: t.string({
+      nullable: true,
+      description:
+        'Colour of the page, as `#rrggbb`. Null if the definition has none: the page has the colour of Parley.',
+      resolve: ({ accent }) => accent,
+    }),
     welcome: t.string({
       nullable: true,
       description:
@@ -36,6 +46,13 @@ builder.prismaObjectFields('Bot', (t) => ({
     description:
       'Address of the chat page of the bot. The page exists while the active production deployment has the channel WEB. Null if the server has no PUBLIC_URL.',
     resolve: ({ id }, _args, { chatPages }) => chatPages.urlOf(id),
+  }),
+  logoUrl: t.string({
+    nullable: true,
+    description:
+      'Address of the logo of the chat page, relative to the server. It changes with the logo. Null if the bot has none: the page shows the first letter of its title.',
+    select: { id: true, logoHash: true },
+    resolve: (bot) => logoUrlOf(bot),
   }),
   webOrigins: t.exposeStringList('webOrigins', {
     description:

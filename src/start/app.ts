@@ -7,6 +7,7 @@ import { schema } from '../schema/index.ts';
 import { createAuthenticate } from '../transport/authenticate.ts';
 import { createAuthenticateRequest } from '../transport/authenticate-request.ts';
 import { createBodyMemory } from '../transport/body-memory.ts';
+import { serveLogos } from '../transport/chat/logo.ts';
 import { serveChatPages } from '../transport/chat/page.ts';
 import { serveVisits } from '../transport/chat/session.ts';
 import { createConsolePage, serveConsole } from '../transport/console/serve.ts';
@@ -100,6 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     telegramWebhook,
     visits,
     findVisited,
+    findLogo,
     drain,
   } = await createDomains(options, observer);
   const { keys, chatPages } = domains;
@@ -130,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   await http.register(serveReference, { routes, limiter, publicUrl });
   await http.register(serveConsole, { limiter, sendPage });
   await http.register(serveChatPages, { findVisited, chatPages, limiter });
+  await http.register(serveLogos, { findLogo, limiter });
   await http.register(serveVisits, { findVisited, visits, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
   await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limits, limiter });

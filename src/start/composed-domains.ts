@@ -6,6 +6,7 @@ import type { FindVisited } from '../accounts/visitors.ts';
 import type { Lifetime } from '../async/lifetime.ts';
 import type { TelegramOptions } from '../channels/compose.ts';
 import type { TelegramWebhook } from '../channels/telegram/webhook.ts';
+import type { FindLogo } from '../channels/web/logos.ts';
 import type { Visits } from '../channels/web/visits.ts';
 import type { Redis } from '../coordination/redis.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
@@ -66,6 +67,7 @@ export type ComposedDomains = {
   limits: Limits;
   visits: Visits;
   findVisited: FindVisited;
+  findLogo: FindLogo;
   /** The warnings that `/readyz` shows, as fixed sentences. */
   warnings(): string[];
   /** The length of the queue, for the metrics. */

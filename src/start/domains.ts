@@ -7,6 +7,7 @@ import { createApprovalsDomain } from '../approvals/compose.ts';
 import { createBots } from '../bots/bots.ts';
 import { createChannelConnections, createChannelsDomain } from '../channels/compose.ts';
 import { createChatPages } from '../channels/web/chat-pages.ts';
+import { createFindLogo } from '../channels/web/logos.ts';
 import { createVisits } from '../channels/web/visits.ts';
 import { createCoordination } from '../coordination/compose.ts';
 import { createOtherProcesses } from '../coordination/other-processes.ts';
@@ -238,6 +239,7 @@ export async function createDomains(
     limits,
     visits,
     findVisited,
+    findLogo: createFindLogo({ prisma, lookUps }),
     warnings: () => [...(redis?.state().warnings ?? []), others?.warning() ?? []].flat(),
     queueDepth,
     telegramWebhook,

@@ -93,6 +93,11 @@ export const webOrigins = listOf(
   MAX_ORIGINS,
 );
 
+/** A file of at most 32 KiB in base64. Its content is checked where it is stored. */
+export const logoFile = z
+  .base64('must be base64')
+  .max(4 * Math.ceil((32 * 1024) / 3), 'must not be larger than 32 KiB');
+
 /** A limit of what one visitor's address may do in a time window. */
 export const visitorLimit = z
   .int('must be a whole number')

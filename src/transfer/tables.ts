@@ -20,6 +20,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   { name: 'api_keys', rows: OF_ACCOUNT, links: ['created_by_id'] },
   { name: 'audit_entries', rows: OF_ACCOUNT },
   { name: 'bots', rows: OF_ACCOUNT },
+  { name: 'bot_logos', rows: OF_BOTS },
   { name: 'deployments', rows: OF_BOTS, links: ['rolled_back_to_id', 'previous_id'] },
   { name: 'active_deployments', rows: OF_BOTS },
   {

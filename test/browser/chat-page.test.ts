@@ -6,6 +6,7 @@ import { startProxy } from '../console/proxy.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
+import { type Site, startSite } from '../helpers/site.ts';
 import { replyInTwoParts } from '../helpers/upstream.ts';
 
 const DESK = `
@@ -18,13 +19,16 @@ const DESK = `
 
 let app: TestApp;
 let tenant: Tenant;
+let site: Site;
 let bot: string;
 /** The clock of the limits and tokens stands still, so that no minute ends during a test. */
 let now = Date.now();
 const HOUR_MS = 3_600_000;
 
 beforeAll(async () => {
-  app = await startApp({ clock: () => now });
+  site = await startSite();
+  atTheEnd(() => site.close());
+  app = await startApp({ clock: () => now, allowedHosts: [site.host] });
   tenant = await app.tenant();
 });
 
@@ -197,6 +201,55 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
     expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(0);
     expect((await runsOf()).map(({ input }) => input)).toEqual(['']);
+  });
+
+  browserTest('has the title, its first letter, and readable colours', async () => {
+    bot = await tenant.bot(
+      'channel web { title "acme desk" accent "#403CBF" welcome "I am the order desk" }',
+    );
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, say, replies } = await openChat({ colorScheme });
+      await expect.poll(() => page.title()).toBe('acme desk');
+      await expect.poll(() => page.locator('.chat-initial').innerText()).toBe('A');
+      await say('Hello');
+      await expect.poll(replies).toHaveLength(1);
+      const color = await page
+        .locator('.message-own')
+        .evaluate((element) => getComputedStyle(element).backgroundColor);
+      if (colorScheme === 'light') expect(color).toBe('rgb(64, 60, 191)');
+      await assertAccessible(page);
+    }
+  });
+
+  browserTest('shows the label of a tool while it runs and afterwards', async () => {
+    const waiting: (() => void)[] = [];
+    site.handle((_request, response) => void waiting.push(() => response.end('Shipped.')));
+    bot = await tenant.bot(`
+      channel web { welcome "I am the order desk" }
+      tools orders {
+        capability lookup "Find an order" {
+          label "Looked up your order"
+          get "${site.origin}/orders"
+        }
+        capability audit "Note it" { get "${site.origin}/audit" }
+      }`);
+    app.upstream.script(({ request, say, call, end }) => {
+      if (request.body.messages.some(({ role }) => role === 'tool')) {
+        say('It is late.');
+        return end();
+      }
+      const names = request.body.tools?.map(({ function: { name } }) => name) ?? [];
+      call(...names.map((name): [string, object] => [name, {}]));
+    });
+    const { page, say, replies } = await openChat();
+    await say('Where is my order?');
+    const tools = () => page.locator('.message-tools li').allInnerTexts();
+    await expect.poll(tools).toEqual(['Looked up your order: in progress']);
+    await expect.poll(() => waiting.length).toBe(2);
+    for (const answer of waiting) answer();
+    await expect.poll(replies).toEqual(['Looked up your order\n\nIt is late.']);
+    expect(await page.getByText(/orders|audit/).count()).toBe(0);
+    await assertAccessible(page);
   });
 
   browserTest('names no tool, and stops a reply', async () => {

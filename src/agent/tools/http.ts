@@ -54,12 +54,13 @@ function createHttpTool(
   capability: Capability,
   { egress, variables, redactor }: HttpToolDependencies,
 ): Tool {
-  const { description, input: fields, request } = capability;
+  const { description, label, input: fields, request } = capability;
   const inputSchema = schemaOfFields(fields);
   const { method, timeout } = request;
   return {
     name,
     description,
+    label,
     inputSchema,
     effect: effectOf(capability),
     approval: capability.approval,

@@ -140,6 +140,7 @@ function createMcpTool(
   return {
     name: `${group.name}.${name}`,
     description,
+    label: group.labels.find(({ tool: labelled }) => labelled === name)?.label,
     inputSchema,
     effect,
     approval: approvalOf(group, name),

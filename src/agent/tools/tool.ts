@@ -9,6 +9,8 @@ export type Tool = {
   name: string;
   /** For the model. */
   description: string;
+  /** For the visitors of a chat page. Undefined: they see no call. */
+  label?: string | undefined;
   /** A JSON Schema of an object. */
   inputSchema: JsonObject;
   /** What a call may do outside the server. */

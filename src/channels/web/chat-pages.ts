@@ -8,6 +8,10 @@ export type ChatPage = {
   deploymentId: string;
   /** Name of the agent, at most 200 characters. */
   name: string;
+  /** The title, or else the name. */
+  title: string;
+  /** The colour of the page, as `#rrggbb`. */
+  accent: string | undefined;
   /** Shown before the first message, at most 2,000 characters. */
   welcome: string | undefined;
   /** Offered as first messages, at most 8 of 200 characters. */
@@ -54,8 +58,9 @@ export function createChatPages({
 }
 
 function pageOf({ deploymentId, definition }: RunningDeployment): ChatPage | undefined {
-  const channel = definition.channels.find(({ type }) => type === 'web');
+  const channel = definition.channels.find((found) => found.type === 'web');
   if (!channel) return undefined;
-  const { welcome, suggestions } = channel;
-  return { deploymentId, name: definition.name, welcome, suggestions };
+  const { name } = definition;
+  const { title = name, accent, welcome, suggestions } = channel;
+  return { deploymentId, name, title, accent, welcome, suggestions };
 }

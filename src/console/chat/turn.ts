@@ -12,6 +12,8 @@ export type Piece =
       type: 'tool';
       callId: string;
       name: string;
+      /** What visitors see of the call. */
+      label?: string | undefined;
       /** Absent for a stored call without a record. */
       status?: ToolCallStatus | undefined;
       from: number;
@@ -82,8 +84,16 @@ export function withEvent(turn: Turn, event: ChatEvent, ms: number): Turn {
         pieces: withText(turn.pieces, event.delta, ms),
       };
     case 'tool_started': {
-      const { callId, name, arguments: input } = event;
-      const piece = { type: 'tool', callId, name, status: 'RUNNING', from: ms, input } as const;
+      const { callId, name, label, arguments: input } = event;
+      const piece: Piece = {
+        type: 'tool',
+        callId,
+        name,
+        label: label ?? undefined,
+        status: 'RUNNING',
+        from: ms,
+        input,
+      };
       return { ...turn, pieces: [...turn.pieces, piece] };
     }
     case 'tool_finished': {

@@ -6,7 +6,9 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuItem } from '../parts/menu.tsx';
 import { connection } from '../server/connection.ts';
 import { useStore } from '../server/store.ts';
+import { accentStyle } from './accent-style.ts';
 import './chat-page.css';
+import { ChatTitle } from './chat-title.tsx';
 import { embedding } from './embedding.ts';
 import { Messages } from './messages.tsx';
 import type { Page } from './page.ts';
@@ -38,15 +40,14 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the widget from anywhere in it
     <div
       className="chat"
+      style={accentStyle(page.accent)}
       onKeyDown={({ key, target }) => {
         const isInPopup = target instanceof Element && target.closest('dialog, [popover]');
         if (key === 'Escape' && !isInPopup) embedding.send({ type: 'close' });
       }}
     >
       <header className="chat-bar">
-        <h1 className="cut" dir="auto">
-          {page.name}
-        </h1>
+        <ChatTitle title={page.title} logo={page.logo} />
         <Menu label="Conversation" button={<Icon name="dots" />}>
           {!visit.isOfKnownUser && (
             <MenuItem
@@ -120,6 +121,7 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
             }}
             onStop={() => void conversation.stop()}
           />
+          <p className="chat-hint">An automatic assistant. It can be wrong.</p>
         </div>
         <p className="unseen" role="status">
           {spoken}
@@ -128,7 +130,8 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
       {isForgetting && (
         <Dialog title="Forget this conversation?" onClose={() => setForgetting(false)}>
           <p>
-            All messages, and what {page.name} remembers of you, are deleted. This cannot be undone.
+            All messages, and what {page.title} remembers of you, are deleted. This cannot be
+            undone.
           </p>
           <div className="actions">
             <Button onClick={() => setForgetting(false)}>Cancel</Button>

@@ -3,7 +3,9 @@ import { ConversationScroll } from '../chat/conversation-scroll.tsx';
 import Markdown from '../chat/markdown.tsx';
 import { grouped, isOpen, type Turn } from '../chat/turn.ts';
 import { Button } from '../parts/button.tsx';
+import { LabelledTools } from './labelled-tools.tsx';
 import './messages.css';
+import { Suggestions, Welcome } from './opening.tsx';
 import type { Page } from './page.ts';
 import { reasonOf } from './reason.ts';
 
@@ -31,11 +33,7 @@ export function Messages({
             Show earlier messages
           </Button>
         ) : (
-          welcome && (
-            <div className="message-reply">
-              <Markdown text={welcome} />
-            </div>
-          )
+          welcome && <Welcome text={welcome} isFirst={turns.length === 0 && !isLoading} />
         )}
         {isLoading && <Dots label="Loading the conversation" />}
         {turns.map((turn) => (
@@ -45,16 +43,8 @@ export function Messages({
             onRetry={turn === turns.at(-1) ? onRetry : undefined}
           />
         ))}
-        {turns.length === 0 && !isLoading && suggestions.length > 0 && (
-          <ul className="suggestions" aria-label="Suggestions">
-            {suggestions.map((text) => (
-              <li key={text}>
-                <button type="button" dir="auto" onClick={() => onSuggestion(text)}>
-                  {text}
-                </button>
-              </li>
-            ))}
-          </ul>
+        {turns.length === 0 && !isLoading && (
+          <Suggestions texts={suggestions} onChoose={onSuggestion} />
         )}
       </div>
     </ConversationScroll>
@@ -82,12 +72,13 @@ const TurnMessages = memo(function TurnMessages({
         </p>
       )}
       <div className="message-reply" aria-busy={isOpen(turn)}>
-        {/* Names of tools mean nothing to visitors. */}
         {grouped(pieces).map((group, at) =>
           typeof group === 'string' ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
             <Markdown key={at} text={group} />
-          ) : null,
+          ) : (
+            <LabelledTools key={group[0]?.callId} tools={group} />
+          ),
         )}
         {isOpen(turn) && last?.type !== 'text' && <Dots label="A reply is being written" />}
         {state === 'stopped' && <p className="message-note">Stopped.</p>}

@@ -2,12 +2,15 @@
 export type Page = {
   /** The id of the bot. */
   bot: string;
-  /** The name of the agent. */
-  name: string;
+  title: string;
+  /** The colour of the page, as `#rrggbb`. */
+  accent?: string;
+  /** The address of the logo. */
+  logo?: string;
   welcome?: string;
   suggestions: string[];
 };
 
 const { bot = '', page: written = '{}' } = document.getElementById('root')?.dataset ?? {};
 
-export const page: Page = { bot, name: '', suggestions: [], ...JSON.parse(written) };
+export const page: Page = { bot, title: '', suggestions: [], ...JSON.parse(written) };

@@ -8,7 +8,11 @@ type ToolFinished = Extract<StreamEvent, { type: 'tool_finished' }>;
 export type ChatEvent = (
   | Exclude<StreamEvent, ToolStarted | ToolFinished>
   // A key without the scope RUNS gets neither input nor result.
-  | (Omit<ToolStarted, 'arguments'> & { arguments?: unknown })
+  | (Omit<ToolStarted, 'arguments'> & {
+      arguments?: unknown;
+      /** What visitors see of the call. Absent over REST. */
+      label?: string | null;
+    })
   // A reply that arrives whole has tools without durations.
   | (Omit<ToolFinished, 'durationMs' | 'result'> & {
       durationMs?: number;

@@ -106,6 +106,7 @@ const recordedEvents = z.array(
     z.object({
       type: z.literal('ToolStarted'),
       name: z.string(),
+      label: z.string().optional(),
       callId: z.string(),
       recordId: z.string().optional(),
       arguments: z.string().optional(),

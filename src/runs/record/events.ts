@@ -17,6 +17,8 @@ export type RunEvent = {
   | {
       type: 'ToolStarted';
       name: string;
+      /** What the visitors of a chat page see of the call. Undefined: nothing. */
+      label?: string | undefined;
       callId: string;
       /** The id of the call's record. Undefined for a run of version 0.2. */
       recordId?: string | undefined;

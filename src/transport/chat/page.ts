@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { FindVisited } from '../../accounts/visitors.ts';
 import type { ChatPage, ChatPages } from '../../channels/web/chat-pages.ts';
+import { logoUrlOf } from '../../channels/web/logos.ts';
 import { readConsoleFile } from '../console/files.ts';
 import { html } from '../html.ts';
 import { pageHeaders } from '../page-headers.ts';
@@ -27,7 +28,7 @@ const WIDGET_HEADERS = {
 
 /**
  * Serves the chat pages of bots at `/chat/:bot`, and the widget at `/widget.js`. The page of a bot without the web channel
- * is the page for an unknown bot, and counts as a refused request of its address too. A page is rendered once for a deployment and its
+ * is the page for an unknown bot, and counts as a refused request of its address too. A page is rendered once for a deployment, its logo and its
  * `webOrigins`, and browsers revalidate it. Both count against the limit of files of an address.
  *
  * @throws StartupError if the console has not been built.
@@ -58,8 +59,9 @@ export async function serveChatPages(
       return reply.code(404).headers(headersFor([])).send(missing);
     }
     const headers = headersFor(visited.bot.webOrigins);
-    const key = `${page.deploymentId} ${headers['content-security-policy']}`;
-    const rendered = pages.get(key) ?? shareText(fill(template, botId, page), headers);
+    const logo = logoUrlOf(visited.bot);
+    const key = `${page.deploymentId} ${logo} ${headers['content-security-policy']}`;
+    const rendered = pages.get(key) ?? shareText(fill(template, botId, { ...page, logo }), headers);
     pages.set(key, rendered);
     return sendText(rendered, request, reply, { compressed: false });
   });
@@ -77,11 +79,15 @@ function headersFor(webOrigins: string[]) {
 }
 
 /** Writes the content of the page into its template. */
-function fill(template: string, bot: string, { name, welcome, suggestions }: ChatPage): string {
+function fill(
+  template: string,
+  bot: string,
+  { title, accent, logo, welcome, suggestions }: ChatPage & { logo: string | undefined },
+): string {
   const values: Record<string, string> = {
     bot,
-    name,
-    page: JSON.stringify({ name, welcome, suggestions }),
+    title,
+    page: JSON.stringify({ title, accent, logo, welcome, suggestions }),
   };
   return template.replaceAll(
     /{{(\w+)}}/g,

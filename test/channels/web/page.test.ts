@@ -112,6 +112,45 @@ describe('the chat page of a bot', () => {
     expect(other.status).toBe(200);
   });
 
+  test('has the title and the accent of the definition, and a rollback restores them', async () => {
+    const branded = await tenant.bot('channel web { title "ACME <desk>" accent "#403CBF" }');
+    const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: branded } });
+    const shown = async () => {
+      const page = await (await get(`/chat/${branded}`)).text();
+      return [/<title>(.*)<\/title>/.exec(page)?.[1], page.includes('#403CBF')];
+    };
+    const first = ['ACME &#60;desk&#62;', true];
+    expect(await shown()).toEqual(first);
+    await tenant.graphql(
+      'mutation ($bot: ID!, $input: DeployInput!) { deploy(botId: $bot, input: $input) { id } }',
+      { bot: branded, input: { source: agent('channel web') } },
+    );
+    expect(await shown()).toEqual(['Test', false]);
+    await tenant.graphql(
+      'mutation ($bot: ID!, $id: ID!) { rollback(botId: $bot, deploymentId: $id) { id } }',
+      { bot: branded, id },
+    );
+    expect(await shown()).toEqual(first);
+    const { data } = await tenant.graphql(
+      'query ($id: ID!) { bot(id: $id) { chatPage { name title accent } } }',
+      { id: branded },
+    );
+    expect(data.bot.chatPage).toEqual({ name: 'Test', title: 'ACME <desk>', accent: '#403CBF' });
+  });
+
+  test.for([
+    ['a colour that nobody can read', 'accent "#ffee00"', 'low-contrast'],
+    ['a title of 10,000 characters', `title "${'t'.repeat(10_000)}"`, 'too-long'],
+  ])('is not deployed with %s', async ([, setting, code]) => {
+    const kept = await tenant.bot(WEB);
+    const { data } = await tenant.graphql(
+      'mutation ($bot: ID!, $input: DeployInput!) { deploy(botId: $bot, input: $input) { status diagnostics { code } } }',
+      { bot: kept, input: { source: agent(`channel web { ${setting} }`) } },
+    );
+    expect(data.deploy).toEqual({ status: 'FAILED', diagnostics: [{ code }] });
+    expect((await get(`/chat/${kept}`)).status).toBe(200);
+  });
+
   test('is rendered once for a deployment', async () => {
     const http = fastify();
     atTheEnd(() => http.close());
@@ -119,6 +158,8 @@ describe('the chat page of a bot', () => {
     const page = {
       deploymentId: 'dep_1',
       name: 'Desk',
+      title: 'Desk',
+      accent: undefined,
       suggestions: [],
       get welcome() {
         rendered += 1;

@@ -49,7 +49,7 @@ export const CHANNEL: Sentences = {
   'Parley derives the accent of the dark page from `accent`, with a contrast of at least 7:1.':
     () => {
       const { light, dark } = accentColors('#403CBF');
-      expect(light).toEqual({ accent: '#403cbf', ink: '#ffffff' });
+      expect(light).toMatchObject({ accent: '#403cbf', ink: '#ffffff' });
       // The dark page and white ink are the bounds of the contrast.
       expect(dark.accent).toMatch(/^#[\da-f]{6}$/);
       expect(contrastOnPage(dark.accent)).toBeLessThan(contrastOnPage(light.accent));

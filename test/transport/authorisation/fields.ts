@@ -63,8 +63,8 @@ const OPEN: Record<string, string> = {
     'id bot name reason arguments editedArguments request inputSchema status note environment channel user session runId ' +
     'followUpRunId call decidedById createdAt expiresAt decidedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
-  Bot: 'id name createdAt activeDeployment deployments chatPage tool webUrl webOrigins visitorSessionsPerHour visitorMessagesPerMinute',
-  ChatPage: 'name welcome suggestions',
+  Bot: 'id name createdAt activeDeployment deployments chatPage tool webUrl logoUrl webOrigins visitorSessionsPerHour visitorMessagesPerMinute',
+  ChatPage: 'name title accent welcome suggestions',
   BotTool: 'description outputSchema readOnly',
   BotUsage: 'bot requests tokens',
   ChatReply: 'response output sessionId run runId startedAt end latencyMs tokensUsed toolsCalled',
@@ -118,7 +118,7 @@ export const TOKEN_FIELDS = [
   ...['Subscription.chat', 'Subscription.runEvents', 'Subscription.sessionChanged'],
   'Bot.session',
   'Bot.chatPage',
-  ...['name', 'welcome', 'suggestions'].map((name) => `ChatPage.${name}`),
+  ...['name', 'title', 'accent', 'welcome', 'suggestions'].map((name) => `ChatPage.${name}`),
   ...[
     'id',
     'sessionId',
