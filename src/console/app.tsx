@@ -20,6 +20,7 @@ import { ViewerContext } from './server/viewer.ts';
 
 const Approvals = lazyPart(screenCode.approvals);
 const Deployments = lazyPart(screenCode.deployments);
+const DeploymentComparison = lazyPart(screenCode.deploymentComparison);
 const Evaluations = lazyPart(screenCode.evaluations);
 const Home = lazyPart(screenCode.home);
 const Guide = lazyPart(screenCode.guide);
@@ -110,6 +111,11 @@ function Screens(): ReactNode {
       </Route>
       <Route path={SCREENS.deployments.path}>
         {({ botId, opened }) => <Deployments key={botId} botId={botId} opened={opened} />}
+      </Route>
+      <Route path={SCREENS.deploymentComparison.path}>
+        {({ botId, id, other }) => (
+          <DeploymentComparison key={`${id} ${other}`} botId={botId} id={id} other={other} />
+        )}
       </Route>
       <Route path={SCREENS.evaluations.path}>
         {({ botId, opened }) => <Evaluations key={botId} botId={botId} opened={opened} />}

@@ -14,6 +14,7 @@ export const screenCode = {
   sessions: () => import('./screens/sessions/sessions.tsx'),
   approvals: () => import('./screens/approvals/approvals.tsx'),
   deployments: () => import('./screens/deployments/deployments.tsx'),
+  deploymentComparison: () => import('./screens/deployments/comparison.tsx'),
   evaluations: () => import('./screens/evaluations/evaluations.tsx'),
   studio: () => import('./screens/studio/studio.tsx'),
   settings: () => import('./screens/settings/settings.tsx'),

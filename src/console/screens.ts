@@ -111,6 +111,11 @@ export const SCREENS = {
     navigation: 'bot',
     group: 'This bot',
   },
+  deploymentComparison: {
+    path: '/bots/:botId/deployments/:id/compare/:other',
+    title: 'Compare deployments',
+    parent: 'deployments',
+  },
   evaluations: {
     path: '/bots/:botId/evaluations/:opened?',
     title: 'Evaluations',

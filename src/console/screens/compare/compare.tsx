@@ -12,7 +12,7 @@ import { RunLoading } from '../run/run-loading.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 import './compare.css';
 import { SCREENS } from '../../screens.ts';
-import { FactTable } from './fact-table.tsx';
+import { RunFactTable } from './run-fact-table.tsx';
 import { Sources } from './sources.tsx';
 import { Texts } from './texts.tsx';
 import { Traces } from './traces.tsx';
@@ -76,7 +76,7 @@ function Both({ one, two }: { one: ShownRun; two: ShownRun }) {
           <Link href={`/bots/${one.bot.id}/runs?compare=${one.id}`}>Choose another one</Link>
         </p>
       )}
-      <FactTable one={one} two={two} />
+      <RunFactTable one={one} two={two} />
       <Texts one={one} two={two} />
       <Traces one={one} two={two} />
       <Sources one={one} two={two} />

@@ -1,5 +1,6 @@
 import { useSearchParams } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
+import { versionName } from '../../deploy/version.ts';
 import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -10,6 +11,7 @@ import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import './deployments.css';
 import { SCREENS } from '../../screens.ts';
+import { selectedIn, withChosen } from './address.ts';
 import { DeployScreen } from './deploy-screen.tsx';
 import { Entry, OpenedEntry } from './entry.tsx';
 import {
@@ -19,6 +21,7 @@ import {
   STATUS_NAMES,
   withParameters,
 } from './filter.ts';
+import { SelectionBar } from './selection-bar.tsx';
 import { useDeployments } from './use-deployments.ts';
 
 /** The deployments of a bot as a timeline. The address has the filter and the open deployment. */
@@ -101,14 +104,28 @@ function Timeline({
   filter: DeploymentFilter;
 }) {
   const pages = useDeployments(botId, filter);
+  const [search, setSearch] = useSearchParams();
+  const selected = selectedIn(search);
+  const select = (ids: string[]) =>
+    setSearch((before) => withParameters(before, { compare: ids.join(',') }), { replace: true });
   const { rows: deployments, head, problem, isReading, hasMore, isFirst } = pages;
   if (isFirst && problem) return <Failed problem={problem} onRetry={pages.readAgain} />;
   if (isFirst) return <Loading />;
   const isListed = deployments.some(({ id }) => id === opened);
+  const restoredBy = (id: string) =>
+    deployments.find(({ rolledBackTo }) => rolledBackTo?.id === id);
   return (
     <>
       {opened && !isListed && <OpenedEntry key={opened} botId={botId} id={opened} />}
       {deployments.length === 0 && <Nothing botId={botId} filter={filter} />}
+      {selected.length > 0 && (
+        <SelectionBar
+          botId={botId}
+          selected={selected}
+          names={new Map(deployments.map((one) => [one.id, versionName(one)]))}
+          onClear={() => select([])}
+        />
+      )}
       {deployments.length > 0 && (
         <ol className="timeline" aria-label="Deployments" aria-busy={isReading}>
           {deployments.map((deployment) => (
@@ -118,6 +135,11 @@ function Timeline({
               deployment={deployment}
               isRunning={head?.running.has(deployment.id) ?? false}
               isOpen={deployment.id === opened}
+              restoredBy={restoredBy(deployment.id)}
+              selection={{
+                isSelected: selected.includes(deployment.id),
+                toggle: () => select(withChosen(selected, deployment.id)),
+              }}
             />
           ))}
         </ol>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { Findings } from '../../deploy/findings.tsx';
@@ -11,9 +11,12 @@ import { changesBetween } from '../../diff/variables.ts';
 import { VariablesDiff } from '../../diff/variables-diff.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { LocalTime } from '../../parts/time.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
+import { comparisonAddress } from './address.ts';
 import { withParameters } from './filter.ts';
 import { RedeployDialog } from './redeploy-dialog.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
@@ -49,7 +52,7 @@ export function Details({ deployment }: { deployment: ShownDeployment }) {
             )
           }
         />
-        <Actions deployment={deployment} />
+        <Actions deployment={deployment} running={reading.running} />
       </div>
       <Content deployment={deployment} shown={shown} reading={reading} />
       <DeploymentFacts deployment={deployment} />
@@ -109,8 +112,15 @@ function Content({
   );
 }
 
-function Actions({ deployment }: { deployment: ShownDeployment }) {
-  const { environment, status, active } = deployment;
+function Actions({
+  deployment,
+  running,
+}: {
+  deployment: ShownDeployment;
+  running: RunningReading['running'];
+}) {
+  const { id, bot, environment, status, active, previous } = deployment;
+  const [, navigate] = useLocation();
   const [kind, setKind] = useState<'rollback' | 'promote'>();
   const mayDeploy = useScope('DEPLOY');
   const unavailable =
@@ -130,6 +140,21 @@ function Actions({ deployment }: { deployment: ShownDeployment }) {
       >
         Roll back to this…
       </Button>
+      <Menu label="Compare" button={<Icon name="dots" />}>
+        {running && running.id !== id && (
+          <MenuItem onSelect={() => navigate(comparisonAddress(bot.id, id, running.id))}>
+            Compare with {versionName(running)}, active in {toLowerCase(environment)}
+          </MenuItem>
+        )}
+        {previous && (
+          <MenuItem onSelect={() => navigate(comparisonAddress(bot.id, previous.id, id))}>
+            Compare with {versionName(previous)}, the one before
+          </MenuItem>
+        )}
+        <MenuItem onSelect={() => navigate(`/bots/${bot.id}/deployments?compare=${id}`)}>
+          Compare with…
+        </MenuItem>
+      </Menu>
       {kind && (
         <RedeployDialog deployment={deployment} kind={kind} onClose={() => setKind(undefined)} />
       )}

@@ -1,32 +1,16 @@
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
-import type { DeploymentStatus } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
-import { Icon, type IconName } from '../../parts/icon.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
-import type { Tone } from '../../parts/tone.ts';
 import { Details } from './details.tsx';
+import { stateOf } from './state.ts';
 import { useDeployment } from './use-deployment.ts';
 import type { ListedDeployment } from './use-deployments.ts';
-
-type State = { word: string; icon: IconName; tone: Tone };
-
-const STATES: Record<DeploymentStatus, State> = {
-  DEPLOYED: { word: 'superseded', icon: 'clock', tone: 'off' },
-  PENDING: { word: 'pending', icon: 'dashed', tone: 'live' },
-  FAILED: { word: 'failed', icon: 'warning', tone: 'bad' },
-};
-
-const CURRENT: State = { word: 'current', icon: 'check', tone: 'good' };
-
-/** The state of a deployment in its environment. */
-function stateOf(status: DeploymentStatus, isRunning: boolean): State {
-  return isRunning && status === 'DEPLOYED' ? CURRENT : STATES[status];
-}
 
 /** Why a deployment failed: its first error, with the number of others. */
 function reasonOf({ status, diagnostics }: ListedDeployment): string | undefined {
@@ -44,11 +28,17 @@ export function Entry({
   deployment,
   isRunning,
   isOpen,
+  restoredBy,
+  selection,
 }: {
   botId: string;
   deployment: ListedDeployment;
   isRunning: boolean;
   isOpen: boolean;
+  /** The latest rollback to this deployment. */
+  restoredBy?: ListedDeployment | undefined;
+  /** Selects the deployment for a comparison. */
+  selection?: { isSelected: boolean; toggle(): void };
 }) {
   const [, navigate] = useLocation();
   const { id, environment, status, message, createdAt, keyId, rolledBackTo } = deployment;
@@ -69,7 +59,17 @@ export function Entry({
     navigate(`${isOpen ? address : `${address}/${id}`}${query}`);
   };
   return (
-    <li ref={row} className={isOpen ? 'entry entry-open' : 'entry'}>
+    <li ref={row} className={selection ? 'entry entry-selectable' : 'entry'}>
+      {selection && (
+        <label className="entry-select">
+          <input
+            type="checkbox"
+            aria-label={`Compare ${versionName(deployment)}`}
+            checked={selection.isSelected}
+            onChange={selection.toggle}
+          />
+        </label>
+      )}
       <button type="button" className="entry-head" aria-expanded={isOpen} onClick={toggle}>
         <span className="entry-version number">{versionName(deployment)}</span>
         <span className="entry-state">
@@ -89,6 +89,7 @@ export function Entry({
           {reason && <span className="entry-reason cut">{reason}</span>}
           <span className="entry-by faint cut">
             {rolledBackTo && message && `rollback to ${versionName(rolledBackTo)} · `}
+            {restoredBy && `rolled back to by ${versionName(restoredBy)} · `}
             <KeyName id={keyId} />
           </span>
         </span>

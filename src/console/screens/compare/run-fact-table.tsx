@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
+import { type ComparedFact, FactTable } from '../../diff/fact-table.tsx';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, LocalTime } from '../../parts/time.tsx';
 import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
@@ -10,17 +10,7 @@ import type { ShownRun } from '../run/use-run.ts';
 const NONE = <span className="faint">none</span>;
 const count = (value: number) => value.toLocaleString('en');
 
-type Fact = {
-  name: string;
-  /** What both runs are compared by. */
-  of(run: ShownRun): unknown;
-  show(run: ShownRun): ReactNode;
-  /** A number of which the difference shows. */
-  number?(run: ShownRun): number | null;
-  unit?(value: number): string;
-};
-
-const FACTS: Fact[] = [
+const FACTS: ComparedFact<ShownRun>[] = [
   {
     name: 'Status',
     of: ({ status, error }) => [status, error?.code],
@@ -100,57 +90,28 @@ const FACTS: Fact[] = [
 ];
 
 /** The facts of both runs, and which of them differ. */
-export function FactTable({ one, two }: { one: ShownRun; two: ShownRun }) {
+export function RunFactTable({ one, two }: { one: ShownRun; two: ShownRun }) {
   return (
-    <table className="table compare-facts" aria-label="Facts of both runs">
-      <thead>
-        <tr>
-          <th scope="col">
-            <span className="unseen">Fact</span>
-          </th>
-          {[one, two].map((run, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: both may be the same run
-            <th key={at} scope="col">
-              <Link href={`/runs/${run.id}`}>
-                {at === 0 ? 'First' : 'Second'} run{' '}
-                <span className="mono">…{run.id.slice(-6)}</span>
-              </Link>
-              <br />
-              <LocalTime at={run.createdAt} />
-            </th>
-          ))}
-          <th scope="col">Difference</th>
-        </tr>
-      </thead>
-      <tbody>
-        {FACTS.map((fact) => (
-          <FactRow key={fact.name} fact={fact} one={one} two={two} />
-        ))}
-      </tbody>
-    </table>
+    <FactTable
+      label="Facts of both runs"
+      facts={FACTS}
+      items={[one, two]}
+      heads={[
+        <Head key="one" title="First run" run={one} />,
+        <Head key="two" title="Second run" run={two} />,
+      ]}
+    />
   );
 }
 
-function FactRow({ fact, one, two }: { fact: Fact; one: ShownRun; two: ShownRun }) {
-  const { name, of, show } = fact;
-  const isSame = JSON.stringify(of(one)) === JSON.stringify(of(two));
+function Head({ title, run }: { title: string; run: ShownRun }) {
   return (
-    <tr className={isSame ? undefined : 'compare-differs'}>
-      <th scope="row">{name}</th>
-      <td>{show(one)}</td>
-      <td>{show(two)}</td>
-      <td className="number">
-        {isSame ? <span className="faint">same</span> : difference(fact, one, two)}
-      </td>
-    </tr>
+    <>
+      <Link href={`/runs/${run.id}`}>
+        {title} <span className="mono">…{run.id.slice(-6)}</span>
+      </Link>
+      <br />
+      <LocalTime at={run.createdAt} />
+    </>
   );
-}
-
-function difference({ number, unit }: Fact, one: ShownRun, two: ShownRun): string {
-  const [before, after] = [number?.(one), number?.(two)];
-  if (before == null || after == null || !unit) return 'differs';
-  const sign = after > before ? '+' : '−';
-  const change = Math.abs(after - before);
-  const percent = before === 0 ? '' : `, ${sign}${Math.round((change / before) * 100)} %`;
-  return `${sign}${unit(change)}${percent}`;
 }
