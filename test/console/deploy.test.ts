@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp, testCipher } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { addressOf, askToDeploy, deploy, saying, sendingTo } from './deployments-page.ts';
+import {
+  addressOf,
+  askToDeploy,
+  confirmIn,
+  deploy,
+  saying,
+  sendingTo,
+} from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
@@ -17,8 +24,8 @@ const NEW = '/new';
 const definition = (page: Page) => page.getByRole('textbox', { name: 'Definition' });
 const difference = (page: Page) => page.getByRole('region', { name: 'Definition: difference' });
 const outcome = (page: Page) => page.getByRole('region', { name: 'Outcome' });
-const confirm = (page: Page) =>
-  page.getByRole('dialog').getByRole('button', { name: 'Deploy to production' }).click();
+const confirm = (page: Page) => confirmIn(page.getByRole('dialog')).click();
+const close = (page: Page) => page.getByRole('button', { name: 'Cancel' }).click();
 
 /** Whether a request deploys this text. A check has no idempotency key. */
 const deploys = (text: string, body: string | null) =>
@@ -51,12 +58,15 @@ describe('a deploy', () => {
       });
       const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
       await page.getByText('This is v1, which runs in production.').waitFor();
+      await askToDeploy(page);
       await page.getByTitle('Nothing differs from v1, which runs in production.').waitFor();
       await difference(page).getByText('unchanged').waitFor();
+      await close(page);
       const source = await definition(page).inputValue();
       await definition(page).fill(
         source.replace('header "Key"', 'header "Plan" "{{ env.PLAN }}"\n        header "Key"'),
       );
+      const dialog = await askToDeploy(page);
       await difference(page).getByText('1 line added').waitFor();
       const state = (name: string) =>
         page.locator('.variable', { hasText: `env.${name}` }).locator('.badge');
@@ -64,20 +74,17 @@ describe('a deploy', () => {
       await expect.poll(() => state('TOKEN').textContent()).toBe('carried over');
       await expect.poll(() => state('OLD').textContent()).toBe('unused');
       await page.getByText('Warning: env.PLAN has no value').waitFor();
+      // What is missing has the focus.
+      await expect
+        .poll(() => page.getByLabel('env.PLAN').evaluate((field) => field.matches(':focus')))
+        .toBe(true);
       await page.getByLabel('env.PLAN').fill('plan-4711');
       await page.getByText('Warning: env.PLAN has no value').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Remove OLD' }).click();
       await page.getByLabel('Message').fill('Send the plan');
       await assertAccessible(page);
       await assertFits(page);
-      await askToDeploy(page);
-      const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
       await dialog.getByText('This replaces v1 in production of Bot.').waitFor();
-      const variables = dialog.getByRole('region', { name: 'Variables' });
-      await expect
-        .poll(() => variables.getByRole('listitem').allTextContents())
-        .toEqual(['+PLANadded', '−OLDremoved', 'TOKENcarried over']);
-      await assertAccessible(page);
       await confirm(page);
       await outcome(page).getByText('v2 was deployed to production').waitFor();
       await assertAccessible(page);
@@ -87,7 +94,6 @@ describe('a deploy', () => {
         TOKEN: 'token-4711',
         PLAN: 'plan-4711',
       });
-      await expect.poll(() => page.getByLabel('env.PLAN').inputValue()).toBe('');
       await outcome(page).getByRole('link', { name: 'Open the deployment' }).click();
       await page.getByRole('region', { name: 'Variables' }).getByText('PLAN').waitFor();
       expect(await page.content()).not.toMatch(/(plan|token|old)-4711/);
@@ -103,8 +109,9 @@ describe('a deploy', () => {
       await choose(page, 'large.agent', '#'.repeat(256 * 1024 + 1));
       await page.getByText('large.agent is over 256 KiB.').waitFor();
       await choose(page, 'desk.agent', saying('Hello.').replace('prompt', 'promt'));
+      await askToDeploy(page);
       await page.getByText('unknown setting "promt"').waitFor();
-      const button = page.getByRole('button', { name: 'Deploy to production…' });
+      const button = confirmIn(page.getByRole('dialog'));
       await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
       await page.getByRole('button', { name: /^Go to 5:/ }).click();
       await expect
@@ -122,10 +129,9 @@ describe('a deploy', () => {
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(saying('Mine.'));
+    const dialog = await askToDeploy(page);
     await difference(page).getByText('Mine.').waitFor();
-    await askToDeploy(page);
     await deploy(tenant, bot, { source: saying('Theirs.') });
-    const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
     await dialog.getByText('v2 was deployed to production elsewhere').waitFor();
     await dialog.getByText('This replaces v2 in production').waitFor();
     await dialog.locator('del').getByText('Theirs').waitFor();
@@ -146,16 +152,17 @@ describe('a deploy', () => {
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(sendingTo('one.example', 'TOKEN'));
+    await askToDeploy(page);
     await page.getByLabel('env.TOKEN').fill('token-4711');
     await page.getByLabel('Message').fill('A long thought');
-    await askToDeploy(page);
+    await page.getByText('Warning: env.TOKEN has no value').waitFor({ state: 'detached' });
     await endSessions(tenant);
     // The page follows the deployments, so that it learns of the end by itself.
     const again = page.getByRole('dialog', { name: 'Your session has ended' });
     await again.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await again.waitFor({ state: 'detached' });
-    await confirm(page);
+    await confirmIn(page.getByRole('dialog', { name: 'Deploy to production' })).click();
     await outcome(page).getByText('v2 was deployed to production').waitFor();
     const [last] = await deploymentsOf(bot);
     expect(last).toMatchObject({ message: 'A long thought', envNames: ['TOKEN'] });
@@ -167,6 +174,7 @@ describe('a deploy', () => {
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(saying('Once.'));
     await askToDeploy(page);
+    await page.getByLabel('Message').fill('A long thought');
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !deploys('Once.', route.request().postData())) return route.continue();
@@ -176,6 +184,7 @@ describe('a deploy', () => {
     });
     await confirm(page);
     await page.getByRole('dialog').getByText('Parley does not answer.').waitFor();
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A long thought');
     await confirm(page);
     await outcome(page).getByText('v2 was deployed to production').waitFor();
     expect(await deploymentsOf(bot)).toHaveLength(2);
@@ -187,6 +196,7 @@ describe('a deploy', () => {
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(sendingTo('one.example', 'TOKEN'));
     const field = page.getByLabel('env.TOKEN');
+    await askToDeploy(page);
     await field.fill('production-4711');
     await page.getByLabel('Message').fill('A long thought');
     await page.getByRole('button', { name: 'Staging', exact: true }).click();
@@ -199,14 +209,36 @@ describe('a deploy', () => {
     await outcome(page).getByText('v2 was deployed to staging').waitFor();
     const [last] = await deploymentsOf(bot);
     expect(last).toMatchObject({ environment: 'STAGING', envNames: [] });
-    await page.getByRole('button', { name: 'Production', exact: true }).click();
+    await page.keyboard.press('Enter');
     await outcome(page).waitFor({ state: 'detached' });
+    await askToDeploy(page);
+    await page.getByRole('button', { name: 'Production', exact: true }).click();
     await expect.poll(() => field.inputValue()).toBe('production-4711');
-    // Another definition takes the place of the first one.
-    await definition(page).fill('');
-    await field.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    // A closed dialog keeps the value, also for another definition.
     await definition(page).fill(sendingTo('two.example', 'TOKEN'));
+    await askToDeploy(page);
     await expect.poll(() => field.inputValue()).toBe('production-4711');
+  });
+
+  browserTest('to production asks once more if the checks have warnings', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(sendingTo('one.example', 'TOKEN'));
+    const dialog = await askToDeploy(page);
+    await dialog.getByText('Warning: env.TOKEN has no value').waitFor();
+    await confirmIn(dialog, 'Deploy to production…').click();
+    const question = dialog.getByRole('alert');
+    await question.getByText('The checks have 1 warning.').waitFor();
+    await expect.poll(() => question.evaluate((text) => text.matches(':focus'))).toBe(true);
+    await assertAccessible(page);
+    await assertFits(page);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await confirmIn(dialog, 'Deploy to production…').click();
+    await confirmIn(dialog, 'Deploy to production with 1 warning').click();
+    await outcome(page).getByText('v2 was deployed to production').waitFor();
+    expect(await deploymentsOf(bot)).toHaveLength(2);
   });
 
   browserTest('that sends a variable to another server asks for its value again', async () => {
@@ -218,15 +250,15 @@ describe('a deploy', () => {
     });
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(sendingTo('two.example', 'TOKEN'));
+    await askToDeploy(page);
     const field = page.getByLabel('env.TOKEN');
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await page.getByText('Error: env.TOKEN was not sent to').waitFor();
-    const button = page.getByRole('button', { name: 'Deploy to production…' });
+    const button = confirmIn(page.getByRole('dialog'));
     await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
     await assertAccessible(page);
     await field.fill('token-4711');
     await expect.poll(() => button.getAttribute('title')).toBe(null);
-    await askToDeploy(page);
     await confirm(page);
     await outcome(page).getByText('v2 was deployed to production').waitFor();
     expect(await deploymentsOf(bot)).toHaveLength(2);
@@ -246,8 +278,8 @@ describe('a deploy', () => {
       return isCheck ? route.fulfill({ status: 500, body: '' }) : route.continue();
     });
     await definition(page).fill(sendingTo('two.example', 'TOKEN'));
-    await page.getByRole('alert').waitFor();
     await askToDeploy(page);
+    await page.getByRole('alert').waitFor();
     await confirm(page);
     await outcome(page).getByText('v2 failed, and production is unchanged').waitFor();
     await outcome(page).getByText('env.TOKEN was not sent to').waitFor();
@@ -264,6 +296,7 @@ describe('a deploy', () => {
       await deploy(tenant, bot, { source: `${large('one')}${saying('Hi.').slice(12)}` });
       const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
       await choose(page, 'large.agent', `${large('two')}${saying('Hi.').slice(12)}`);
+      await askToDeploy(page);
       await difference(page).getByText('9,000 lines added, 9,000 removed').waitFor();
       await page.getByRole('button', { name: /^Show [\d,]+ more lines$/ }).click();
       await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TR');
@@ -283,7 +316,7 @@ describe('a deploy', () => {
     const key = await tenant.key({ scopes: ['RUNS', 'CHAT'] });
     const page = await signedIn(key, addressOf(bot, NEW));
     await definition(page).fill(saying('Hello.'));
-    const button = page.getByRole('button', { name: 'Deploy to production…' });
+    const button = page.getByRole('button', { name: 'Deploy…', exact: true });
     await expect.poll(() => button.getAttribute('title')).toBe('Your key lacks the scope deploy.');
   });
 });

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { askToDeploy } from './deployments-page.ts';
+import { askToDeploy, confirmIn } from './deployments-page.ts';
 
 const rules = (count: number) =>
   Array.from(
@@ -85,6 +85,15 @@ export const DEPLOYMENT_SCREENS: Record<string, (page: Page) => Promise<unknown>
     await page.getByRole('button', { name: 'Roll back to this…' }).click();
     await page.getByRole('dialog').getByText('removed').first().waitFor();
   },
+  'deployments-selected': async (page) => {
+    await page.goto('/bots/support/deployments');
+    for (const version of ['v1', 'v4'])
+      await page.getByRole('checkbox', { name: `Compare ${version}` }).check();
+  },
+  'deployments-compared': async (page) => {
+    await page.getByRole('link', { name: 'Compare', exact: true }).click();
+    await page.getByRole('region', { name: 'Definition: difference' }).waitFor();
+  },
   deploy: async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto('/bots/support/deployments/new');
@@ -94,21 +103,19 @@ export const DEPLOYMENT_SCREENS: Record<string, (page: Page) => Promise<unknown>
     await field.fill(
       source.replace('Be brief.', 'Be brief and kind.').replace('ORDERS_TOKEN', 'SHOP_TOKEN'),
     );
-    await page.getByText('unused').first().waitFor();
+  },
+  'deploy-asked': async (page) => {
+    await askToDeploy(page);
   },
   'deploy-end': async (page) => {
     await page.getByLabel('env.SHOP_TOKEN').fill('another-token');
-    await page.getByRole('button', { name: 'Remove ORDERS_TOKEN' }).click();
     await page.getByLabel('Message').fill('Kinder replies');
   },
   'deploy-confirm': async (page) => {
-    await askToDeploy(page);
-    await page.getByRole('dialog').waitFor();
+    await confirmIn(page.getByRole('dialog'), 'Deploy to production…').click();
   },
   'deploy-outcome': async (page) => {
-    await page.getByRole('button', { name: 'Deploy to production', exact: true }).click();
-    const outcome = page.getByRole('region', { name: 'Outcome' });
-    await outcome.waitFor();
-    await outcome.scrollIntoViewIfNeeded();
+    await page.getByRole('button', { name: /^Deploy to production with/ }).click();
+    await page.getByRole('region', { name: 'Outcome' }).waitFor();
   },
 };

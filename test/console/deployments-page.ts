@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { agent, type Tenant } from '../helpers/app.ts';
 
@@ -28,11 +28,21 @@ export async function deploy(tenant: Tenant, botId: string, input: object): Prom
   return data.deploy.id;
 }
 
-/** Asks for the confirmation of a deploy to production, once the check of the definition is shown. */
-export async function askToDeploy(page: Page): Promise<void> {
-  const button = page.getByRole('button', { name: 'Deploy to production…' });
-  await button.waitFor();
-  // The problems of a definition stand above the button, and move it when they appear.
-  await page.locator('section.deploy[aria-busy=false]').waitFor();
-  await button.click();
+/** Opens the dialog of a deploy, and waits until the check of the definition is shown. */
+export async function askToDeploy(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: 'Deploy…', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: /^Deploy to / });
+  await untilChecked(dialog);
+  return dialog;
+}
+
+/** Waits until an open dialog shows the check of its definition. */
+export async function untilChecked(dialog: Locator): Promise<void> {
+  await dialog.getByRole('heading', { name: 'Checks' }).waitFor();
+  await dialog.locator('section.deploy[aria-busy=false]').waitFor();
+}
+
+/** The button of a dialog that deploys, promotes or rolls back. */
+export function confirmIn(dialog: Locator, name: string | RegExp = 'Deploy to production') {
+  return dialog.getByRole('button', { name, exact: true });
 }

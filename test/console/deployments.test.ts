@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { addressOf, deploy, saying, sendingTo } from './deployments-page.ts';
+import { addressOf, confirmIn, deploy, saying, sendingTo } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
@@ -271,7 +271,7 @@ describe('a rollback', () => {
     const page = await signedIn(tenant.apiKey, addressOf(bot, `/${first}`));
     await page.getByRole('button', { name: 'Roll back to this…' }).focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Roll back to v1?' });
+    const dialog = page.getByRole('dialog', { name: 'Roll back to v1' });
     await dialog.getByRole('columnheader', { name: 'v2, active' }).waitFor();
     await expect
       .poll(() =>
@@ -283,7 +283,9 @@ describe('a rollback', () => {
     await dialog.getByLabel('Message').fill('Two was wrong');
     await dialog.getByRole('button', { name: 'Roll back to v1' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Rolled production back to v1, as v3.').waitFor();
+    await dialog.getByText('v3 was deployed to production').waitFor();
+    // The button that closes the dialog has the focus, and leads to the new deployment.
+    await page.keyboard.press('Enter');
     await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/current.*Two was wrong/);
     const restored = await app.prisma.deployment.findFirstOrThrow({
       where: { botId: bot, version: 3 },
@@ -304,11 +306,12 @@ describe('a promotion', () => {
     });
     const page = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
     await page.getByRole('button', { name: 'Promote to production…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
+    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production' });
     await dialog.getByText('env.PLAN has no value in this deployment').waitFor();
-    await dialog.getByText('stays as in production').waitFor();
-    await dialog.getByRole('button', { name: 'Promote to production' }).click();
-    await page.getByText('Promoted v2 to production as v3.').waitFor();
+    await dialog.getByText('with the variables of production.').waitFor();
+    await confirmIn(dialog, 'Promote to production…').click();
+    await confirmIn(dialog, /^Promote to production with \d warnings?$/).click();
+    await dialog.getByText('v3 was deployed to production').waitFor();
     const promoted = await app.prisma.deployment.findFirstOrThrow({
       where: { botId: bot, version: 3 },
     });
@@ -326,12 +329,13 @@ describe('a promotion', () => {
     });
     const page = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
     await page.getByRole('button', { name: 'Promote to production…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
+    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production' });
     await dialog.getByLabel('env.PLAN').fill('plan-4711');
     await dialog.getByText('env.PLAN has no value').waitFor({ state: 'detached' });
     await assertAccessible(page);
-    await dialog.getByRole('button', { name: 'Promote to production' }).click();
-    await page.getByText('Promoted v2 to production as v3.').waitFor();
+    await confirmIn(dialog, /^Promote to production…?$/).click();
+    await confirmIn(dialog, /^Promote to production with/).click();
+    await dialog.getByText('v3 was deployed to production').waitFor();
     const where = { botId: bot, version: 3 };
     const promoted = await app.prisma.deployment.findFirstOrThrow({ where });
     expect(promoted).toMatchObject({

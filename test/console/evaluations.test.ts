@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
+import { askToDeploy, confirmIn } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { editorOf, studioOf, textOf } from './studio-page.ts';
 import { createVisits } from './visits.ts';
@@ -149,13 +150,14 @@ browserTest(
     await dialog.getByRole('checkbox', { name: /Recorded runs of production/ }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await gate.getByText('all tests must pass.').waitFor();
-    await page.goto(studioOf(bot, '?panel=deploy'));
+    await page.goto(studioOf(bot));
     await editorOf(page).focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.insertText('# Another one.\n');
     const deploy = async () => {
-      await page.getByRole('button', { name: 'Deploy to production…' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Deploy to production' }).click();
+      const asked = await askToDeploy(page);
+      await asked.getByText('all tests must pass.').waitFor();
+      await confirmIn(asked).click();
     };
     await deploy();
     const outcome = page.getByRole('region', { name: 'Outcome' });
@@ -165,7 +167,7 @@ browserTest(
     await outcome.getByRole('link', { name: 'Open its evaluation' }).click();
     await page.getByRole('status').getByText('1 failed, 1 passed of 2').waitFor();
     mend();
-    await page.goto(studioOf(bot, '?panel=deploy'));
+    await page.goto(studioOf(bot));
     await editorOf(page).waitFor();
     await deploy();
     await outcome.getByText(/v3 was deployed to production/).waitFor();

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { askToDeploy } from './deployments-page.ts';
 import { editorOf, putCursor, textOf, write } from './studio-page.ts';
 
 const DEFINITION = `agentlang 5
@@ -104,7 +105,7 @@ export const STUDIO_SCREENS: Record<string, (page: Page) => Promise<unknown>> = 
   },
   'studio-deploy': async (page) => {
     await wide(page);
-    await page.getByRole('button', { name: 'Deploy…', exact: true }).click();
-    await page.getByText('Demo, next version').last().waitFor();
+    const dialog = await askToDeploy(page);
+    await dialog.getByText('Demo, next version').last().waitFor();
   },
 };

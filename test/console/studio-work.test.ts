@@ -3,7 +3,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/text/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { askToDeploy, sendingTo } from './deployments-page.ts';
+import { askToDeploy, confirmIn, sendingTo } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, askForStory, lastAsked, saveCity } from './playground-page.ts';
 import { editorOf, paste, studioOf, textOf, write } from './studio-page.ts';
@@ -377,18 +377,14 @@ browserTest('a deploy from the Studio makes its text the running definition', as
   const { page, bot } = await open();
   await write(page, MINE);
   await page.getByText(KEPT).waitFor();
-  await page.getByRole('button', { name: 'Deploy…', exact: true }).click();
-  await page
-    .getByRole('region', { name: 'Deploy', exact: true })
-    .getByLabel('Message', { exact: true })
-    .fill('Shorter history');
+  const dialog = await askToDeploy(page);
+  await dialog.getByLabel('Message', { exact: true }).fill('Shorter history');
   await assertAccessible(page);
   await assertFits(page);
-  await askToDeploy(page);
-  const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
   await dialog.getByText('history last 5 messages').first().waitFor();
-  await dialog.getByRole('button', { name: 'Deploy to production' }).click();
-  await page.getByText('Deployed v2 to production.').first().waitFor();
+  await confirmIn(dialog).click();
+  await dialog.getByText('v2 was deployed to production').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
   await page.getByText('deployed', { exact: true }).waitFor();
   const { deployment: active } = await app.prisma.activeDeployment.findFirstOrThrow({
     where: { botId: bot, environment: 'PRODUCTION' },
@@ -401,12 +397,7 @@ browserTest('a deploy from the Studio makes its text the running definition', as
   await expect.poll(() => textOf(page)).toBe(MINE);
 });
 
-describe('the deploy panel of the Studio', () => {
-  const openPanel = async (page: Page) => {
-    await page.getByRole('button', { name: 'Deploy…', exact: true }).focus();
-    await page.keyboard.press('Enter');
-  };
-
+describe('the deploy dialog of the Studio', () => {
   browserTest('says before a deploy what only the server finds wrong', async () => {
     const { page, tenant, bot } = await open();
     const source = (host: string) =>
@@ -419,28 +410,25 @@ describe('the deploy panel of the Studio', () => {
     );
     await expect.poll(() => textOf(page)).toContain('https://one.example/');
     await write(page, source('two'));
-    await openPanel(page);
-    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
-    await panel.getByText('Error: env.KEY was not sent to').waitFor();
-    await expect.poll(() => panel.getByLabel('env.KEY').getAttribute('aria-invalid')).toBe('true');
+    const dialog = await askToDeploy(page);
+    await dialog.getByText('Error: env.KEY was not sent to').waitFor();
+    await expect.poll(() => dialog.getByLabel('env.KEY').getAttribute('aria-invalid')).toBe('true');
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
-  });
-
-  browserTest('has the focus on its tab once its button was pressed', async () => {
-    const { page } = await open();
-    await openPanel(page);
+    // A position of a problem closes the dialog, and the cursor goes there.
+    await dialog.getByRole('button', { name: /^Go to \d+:/ }).click();
+    await dialog.waitFor({ state: 'detached' });
     await expect
-      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-name')))
-      .toBe('deploy');
+      .poll(() => editorOf(page).evaluate((editor) => editor.matches(':focus')))
+      .toBe(true);
   });
 
-  browserTest('keeps its input and a lost deploy while another panel is open', async () => {
-    const { page, bot } = await open('?panel=deploy');
+  browserTest('keeps its input and a lost deploy while it is closed', async () => {
+    const { page, bot } = await open();
     await write(page, sendingTo('one.example', 'TOKEN'));
-    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
-    const outcome = panel.getByRole('region', { name: 'Outcome' });
-    await panel.getByLabel('env.TOKEN').fill('token-4711');
-    await panel.getByLabel('Message', { exact: true }).fill('A long thought');
+    const dialog = await askToDeploy(page);
+    await dialog.getByLabel('env.TOKEN').fill('token-4711');
+    await dialog.getByLabel('Message', { exact: true }).fill('A long thought');
+    await dialog.getByText('env.TOKEN has no value').waitFor({ state: 'detached' });
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !route.request().postData()?.includes('idempotencyKey'))
@@ -449,59 +437,56 @@ describe('the deploy panel of the Studio', () => {
       await route.fetch();
       return route.abort();
     });
-    const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
-    const confirm = dialog.getByRole('button', { name: 'Deploy to production' });
-    await askToDeploy(page);
-    await confirm.click();
+    await confirmIn(dialog).click();
     await dialog.getByText('Parley does not answer.').waitFor();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('tab', { name: 'Outline' }).click();
-    await panel.waitFor({ state: 'detached' });
-    await page.getByRole('tab', { name: 'Deploy' }).click();
-    await expect.poll(() => panel.getByLabel('env.TOKEN').inputValue()).toBe('token-4711');
-    await expect
-      .poll(() => panel.getByLabel('Message', { exact: true }).inputValue())
-      .toBe('A long thought');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await askToDeploy(page);
-    await confirm.click();
-    await outcome.getByText('v2 was deployed to production').waitFor();
-    await page.getByRole('tab', { name: 'Outline' }).click();
-    await page.getByRole('tab', { name: 'Deploy' }).click();
-    await outcome.getByText('v2 was deployed to production').waitFor();
+    await expect.poll(() => dialog.getByLabel('env.TOKEN').inputValue()).toBe('token-4711');
+    await expect
+      .poll(() => dialog.getByLabel('Message', { exact: true }).inputValue())
+      .toBe('A long thought');
+    await confirmIn(dialog).click();
+    await dialog.getByText('v2 was deployed to production').waitFor();
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
   });
 
-  browserTest('checks nothing while another panel is open', async () => {
-    const { page } = await open('?panel=deploy');
+  browserTest('checks nothing while it is closed', async () => {
+    const { page } = await open();
     const checked: string[] = [];
     page.on('request', (request) => checked.push(request.postData() ?? ''));
     const isChecked = (text: string) =>
       checked.some((body) => body.includes(JSON.stringify(text).slice(1, -1)));
     await write(page, MINE);
-    await expect.poll(() => isChecked(MINE)).toBe(true);
-    await page.getByRole('tab', { name: 'Outline' }).click();
+    await untilKept(page, MINE);
+    await askToDeploy(page);
+    expect(isChecked(MINE)).toBe(true);
+    await page.keyboard.press('Escape');
     await write(page, OTHER);
     // A text is kept at a longer pause than it is checked.
     await untilKept(page, OTHER);
     await write(page, THEIRS);
     await untilKept(page, THEIRS);
-    await page.getByRole('tab', { name: 'Deploy' }).click();
-    await expect.poll(() => isChecked(THEIRS)).toBe(true);
+    await askToDeploy(page);
+    expect(isChecked(THEIRS)).toBe(true);
     expect(isChecked(OTHER)).toBe(false);
   });
 
   browserTest('refuses a pasted definition over 256 KiB, and takes a shorter one', async () => {
-    const { page } = await open('?panel=deploy');
+    const { page } = await open();
     await editorOf(page).focus();
     await page.keyboard.press('Control+a');
     await paste(page, '#'.repeat(256 * 1024 + 1));
-    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
-    await panel.getByText('Error: the source is over 262144 bytes').waitFor();
-    const button = panel.getByRole('button', { name: 'Deploy to production…' });
-    await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
+    const dialog = await askToDeploy(page);
+    await dialog.getByText('Error: the source is over 262144 bytes').waitFor();
+    await expect
+      .poll(() => confirmIn(dialog).getAttribute('title'))
+      .toBe('Correct the errors first.');
+    await page.keyboard.press('Escape');
     await editorOf(page).focus();
     await page.keyboard.press('Control+a');
     await paste(page, MINE);
-    await expect.poll(() => button.getAttribute('title')).toBe(null);
+    await askToDeploy(page);
+    await expect.poll(() => confirmIn(dialog).getAttribute('title')).toBe(null);
   });
 });

@@ -2,7 +2,14 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { addressOf, askToDeploy, deploy, saying } from './deployments-page.ts';
+import {
+  addressOf,
+  askToDeploy,
+  confirmIn,
+  deploy,
+  saying,
+  untilChecked,
+} from './deployments-page.ts';
 import { answerWith, lastAsked } from './playground-page.ts';
 import { editorOf, paste, studioOf, textOf } from './studio-page.ts';
 import { createVisits } from './visits.ts';
@@ -117,22 +124,24 @@ describe('by keyboard alone', () => {
     // This one closes the list of completions.
     await page.keyboard.press('Escape');
     await press(page, page.getByRole('button', { name: 'Deploy…', exact: true }), 'Shift+Tab');
-    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
-    await tabTo(page, panel.getByLabel('Message', { exact: true }));
+    const dialog = page.getByRole('dialog', { name: 'Deploy to production' });
+    await untilChecked(dialog);
+    // The first field has the focus.
     await page.keyboard.type('Chairs');
-    await press(page, panel.getByRole('button', { name: 'Deploy to production…' }));
-    const confirmation = page.getByRole('dialog', { name: 'Deploy to production?' });
-    await press(page, confirmation.getByRole('button', { name: 'Deploy to production' }));
-    await page.getByText('Deployed v2 to production.').first().waitFor();
+    await press(page, confirmIn(dialog));
+    await dialog.getByText('v2 was deployed to production').waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => focusedTag(page)).toBe('BUTTON');
     expect(await promptInPlayground(page, 'Chairs it is.')).toContain('You sell chairs.');
 
     await press(page, inMenu(page, 'Deployments'), 'Shift+Tab');
     await press(page, page.getByRole('button', { name: /^v1 / }));
     await press(page, page.getByRole('button', { name: 'Roll back to this…' }));
-    const rollback = page.getByRole('dialog', { name: 'Roll back to v1?' });
+    const rollback = page.getByRole('dialog', { name: 'Roll back to v1' });
     await press(page, rollback.getByRole('button', { name: 'Roll back to v1' }));
-    await page.getByText('Rolled production back to v1, as v3.').waitFor();
+    await rollback.getByText('v3 was deployed to production').waitFor();
+    await page.keyboard.press('Enter');
     expect(await promptInPlayground(page, 'Lamps again.')).toContain('You sell lamps.');
   });
 
@@ -145,9 +154,11 @@ describe('by keyboard alone', () => {
     await press(page, inMenu(page, 'Deployments'));
     await press(page, page.getByRole('button', { name: /^v2 / }));
     await press(page, page.getByRole('button', { name: 'Promote to production…' }));
-    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
-    await press(page, dialog.getByRole('button', { name: 'Promote to production' }));
-    await page.getByText('Promoted v2 to production as v3.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production' });
+    await untilChecked(dialog);
+    await press(page, confirmIn(dialog, 'Promote to production'));
+    await dialog.getByText('v3 was deployed to production').waitFor();
+    await page.keyboard.press('Enter');
     expect(await promptInPlayground(page, 'Promoted.')).toContain('Staged.');
   });
 });
@@ -198,7 +209,7 @@ browserTest('a pasted definition of 256 KiB is deployed, and the editor answers 
   const line = `# ${'long '.repeat(15)}\n`;
   const room = 256 * 1024 - 'agentlang 5\n'.length - end.length - 100;
   const source = `agentlang 5\n${line.repeat(Math.floor(room / line.length))}${end}`;
-  const page = await signedIn(tenant.apiKey, studioOf(bot, '?panel=deploy'));
+  const page = await signedIn(tenant.apiKey, studioOf(bot));
   await editorOf(page).focus();
   await page.keyboard.press('Control+a');
   await paste(page, source);
@@ -206,12 +217,10 @@ browserTest('a pasted definition of 256 KiB is deployed, and the editor answers 
   await page.keyboard.type('# Typed');
   await page.keyboard.press('Enter');
   await expect.poll(() => textOf(page)).toMatch(/^# Typed\nagentlang 5\n/);
-  const panel = page.getByRole('region', { name: 'Deploy', exact: true });
-  await panel.getByText('# Typed', { exact: true }).first().waitFor();
-  await askToDeploy(page);
-  const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
-  await dialog.getByRole('button', { name: 'Deploy to production' }).click();
-  await page.getByText('Deployed v2 to production.').first().waitFor();
+  const dialog = await askToDeploy(page);
+  await dialog.getByText('# Typed', { exact: true }).first().waitFor();
+  await confirmIn(dialog).click();
+  await dialog.getByText('v2 was deployed to production').waitFor();
   const deployed = await app.prisma.deployment.findFirstOrThrow({
     where: { botId: bot, version: 2 },
   });

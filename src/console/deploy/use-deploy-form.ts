@@ -1,10 +1,12 @@
 import { useDeferredValue, useState } from 'react';
 import type { Environment } from '../../generated/operations/console.ts';
-import { toLowerCase } from '../../vocabulary/names.ts';
-import { toast } from '../parts/toast.tsx';
+import { changesBetween } from '../diff/variables.ts';
+import { AWAY } from '../server/problem.ts';
 import { useScope } from '../server/viewer.ts';
-import { type DeployOutcome, useDeploy } from './use-deploy.ts';
+import { type DeploymentChange, sourceOf } from './deployment-change.ts';
+import { type DeployOutcome, useDeploy, useRedeploy } from './use-deploy.ts';
 import { useDeployCheck } from './use-deploy-check.ts';
+import { useReading } from './use-reading.ts';
 import { useRunning } from './use-running.ts';
 import { changesIn, NO_VARIABLES, variableFields } from './variable-draft.ts';
 import { versionName } from './version.ts';
@@ -13,66 +15,94 @@ const NO_NAMES: readonly string[] = [];
 
 type Result = { outcome: DeployOutcome; isSurprise: boolean };
 
+export type DeployForm = ReturnType<typeof useDeployForm>;
+
 /**
- * The state of a deploy: the active deployment, the input, the changes, and the outcome of the last deploy. Each
- * environment has its own variables and outcome, so that no secret of one reaches the other.
+ * The state of a deploy, a promotion or a rollback: the active deployment, the input, the checks, and the outcome of the
+ * last attempt. The input stays until it succeeds. Each environment has its own variables and outcome, so that no secret of
+ * one reaches the other.
  */
 export function useDeployForm({
   botId,
-  source,
+  change,
   environment,
-  isShown = true,
-  onDeployed,
+  isShown,
 }: {
   botId: string;
-  source: string;
+  change: DeploymentChange;
   environment: Environment;
   /** Whether the form shows. A hidden one checks nothing. */
-  isShown?: boolean | undefined;
-  onDeployed?: ((outcome: DeployOutcome) => void) | undefined;
+  isShown: boolean;
 }) {
+  const source = sourceOf(change);
+  const isRollback = change.kind === 'rollback';
   const [draft, setDraft] = useOwnState(environment, NO_VARIABLES);
   const [message, setMessage] = useState('');
+  const [skipsGate, setSkipsGate] = useState(false);
   const [isConfirming, setConfirming] = useState(false);
   const [result, setResult] = useOwnState<Result | undefined>(environment, undefined);
   const reading = useRunning(botId, environment);
-  const { running, know } = reading;
+  const { bot, running, know } = reading;
   // Each environment has its own unanswered request.
   const deploys = { PRODUCTION: useDeploy(botId), STAGING: useDeploy(botId) };
-  const { isBusy, problem, deploy } = deploys[environment];
+  const redeploys = useRedeploy(botId, isRollback ? 'rollback' : 'promote');
   // Typing does not wait for the difference.
   const shown = useDeferredValue(source);
   const before = running?.envNames ?? [];
   // The answer of the server names the variables of the source, which the next request needs.
   const [used, setUsed] = useState(NO_NAMES);
-  const fields = variableFields(used, before, draft);
+  const fields = isRollback ? [] : variableFields(used, before, draft);
   const changes = changesIn(fields);
+  const hasChanges = changes.set.length > 0 || changes.unset.length > 0;
   const input = {
     source,
     environment,
     envVars: changes.set.map((name) => ({ name, value: draft.values[name] ?? '' })),
     unsetEnvVars: changes.unset,
   };
-  const mayCheck = useScope('DEPLOY') && reading.bot !== undefined && source.trim() !== '';
-  const checkedInput = isShown && mayCheck ? input : undefined;
+  const mayCheck = useScope('DEPLOY') && bot !== undefined && source.trim() !== '';
+  const checkedInput = isShown && mayCheck && !isRollback ? input : undefined;
   const { check, ...checked } = useDeployCheck(botId, checkedInput, running?.id);
   const named = check?.envNames ?? NO_NAMES;
   if (named !== used) setUsed(named);
+  const { diagnose } = useReading(isRollback && isShown ? source : '');
+  // A promotion takes the variables of production. With changed ones it is a deploy of the same definition.
+  const isAgain = isRollback || (change.kind === 'promote' && !hasChanges);
+  const findings = isRollback
+    ? diagnose(change.deployment.envNames)
+    : (check?.diagnostics ?? []).filter(
+        // Only a deploy must send a variable again that goes to another server.
+        ({ code }) => change.kind === 'deploy' || hasChanges || code !== 'env-new-destination',
+      );
+  const warnings = findings.filter(({ severity }) => severity === 'WARNING').length;
+  const hasErrors = !isRollback && checked.isCurrent && findings.length > warnings;
+  const gate = environment === 'PRODUCTION' && !isRollback ? (bot?.gate ?? undefined) : undefined;
+  // Only production is worth a second question, and only if the checks have warnings. A rollback runs what ran before.
+  const isAsked = environment === 'PRODUCTION' && warnings > 0 && !isRollback;
+  const { isBusy, problem } = isAgain ? redeploys : deploys[environment];
 
-  const isSame =
-    running?.source === source && changes.set.length === 0 && changes.unset.length === 0;
-
+  const send = () => {
+    const note = message.trim() || null;
+    const skipGate = gate !== undefined && skipsGate;
+    if (isAgain) return redeploys.redeploy(change.deployment.id, { message: note, skipGate });
+    const promotion =
+      change.kind === 'promote' ? `Promotion of ${versionName(change.deployment)}` : null;
+    return deploys[environment].deploy({
+      ...input,
+      message: note ?? promotion,
+      ...(skipGate && { skipGate }),
+    });
+  };
   const submit = async () => {
-    const outcome = await deploy({ ...input, message: message.trim() || null });
-    if (!outcome) return;
+    const outcome = await send();
     setConfirming(false);
+    if (!outcome) return;
     setResult({ outcome, isSurprise: outcome.previous?.id !== running?.id });
     if (outcome.status === 'FAILED') return;
     know(outcome.id);
     setDraft(NO_VARIABLES);
     setMessage('');
-    toast(`Deployed ${versionName(outcome)} to ${toLowerCase(environment)}.`);
-    onDeployed?.(outcome);
+    setSkipsGate(false);
   };
 
   return {
@@ -83,15 +113,29 @@ export function useDeployForm({
     message,
     setMessage,
     fields,
-    findings: check?.diagnostics ?? [],
-    hasErrors: checked.isCurrent && check?.deployable === false,
-    isSame,
+    findings,
+    warnings,
+    hasErrors,
+    // The active deployment can be the result of an attempt whose answer was lost, and which another attempt asks for.
+    isSame:
+      change.kind === 'deploy' &&
+      running?.source === source &&
+      !hasChanges &&
+      problem?.code !== AWAY.code,
     isChecking: checked.isAwaited,
+    isChecked: isRollback || checked.isCurrent,
     checkProblem: checked.problem,
-    before,
-    changes,
+    restored: isRollback ? changesBetween(before, change.deployment.envNames, []) : undefined,
+    gate,
+    skipsGate,
+    setSkipsGate,
     result,
-    isConfirming,
+    forgetResult: () => {
+      setResult(undefined);
+      setConfirming(false);
+    },
+    isAsked,
+    isConfirming: isConfirming && isAsked,
     setConfirming,
     isBusy,
     problem,

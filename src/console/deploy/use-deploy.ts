@@ -35,16 +35,18 @@ export function useRedeploy(botId: string, kind: 'rollback' | 'promote') {
   const { isBusy, problem } = kind === 'rollback' ? rollback : promote;
   const redeploy = async (
     deploymentId: string,
-    message: string | null,
+    { message, skipGate }: { message: string | null; skipGate: boolean },
   ): Promise<DeployOutcome | undefined> => {
     const request = { botId, deploymentId, message };
-    const variables = { ...request, idempotencyKey: keyFor({ kind, ...request }) };
+    const options = skipGate ? { skipGate } : {};
+    const idempotencyKey = keyFor({ kind, ...request, ...options });
+    const variables = { ...request, idempotencyKey };
     if (kind === 'rollback') {
       const answer = await rollback.run(variables);
       answered(answer.problem);
       return answer.data?.rollback ?? undefined;
     }
-    const answer = await promote.run(variables);
+    const answer = await promote.run({ ...variables, ...options });
     answered(answer.problem);
     return answer.data?.promote ?? undefined;
   };

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Badge } from '../parts/badge.tsx';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -18,7 +19,10 @@ const STATES: Record<VariableField['state'], { tone: Tone; word: string; hint: s
   removed: { tone: 'bad', word: 'removed', hint: 'The deploy removes its value.' },
 };
 
-/** One write-only field for each variable, with the effect of a deploy on it. */
+/**
+ * The variables with the effect of a deploy on each: a write-only field for what is asked or changed, and a line for a value
+ * that stays.
+ */
 export function VariableFields({
   fields,
   draft,
@@ -32,9 +36,12 @@ export function VariableFields({
   onChange(draft: VariableDraft): void;
 }) {
   const { values, removed } = draft;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   return fields.map(({ name, isRunning, state }) => {
     const { tone, word, hint } = STATES[state];
     const isRemoved = state === 'removed';
+    const error = values[name] ? undefined : refusals.find((one) => isAbout(one, name))?.message;
+    const stays = isRunning && !isRemoved && !values[name] && !error && !opened.has(name);
     const toggle = () =>
       onChange({
         values: { ...values, [name]: '' },
@@ -42,22 +49,34 @@ export function VariableFields({
       });
     return (
       <div key={name} className="variable">
-        <TextField
-          label={`env.${name}`}
-          type="password"
-          isMono
-          autoComplete="new-password"
-          readOnly={isRemoved}
-          placeholder={isRunning && !isRemoved ? 'unchanged' : undefined}
-          hint={hint}
-          error={values[name] ? undefined : refusals.find((one) => isAbout(one, name))?.message}
-          value={values[name] ?? ''}
-          onChange={({ target }) =>
-            onChange({ removed, values: { ...values, [name]: target.value } })
-          }
-        />
+        {stays ? (
+          <p className="variable-kept">
+            <span className="mono">env.{name}</span> <span className="faint">{hint}</span>
+          </p>
+        ) : (
+          <TextField
+            ref={opened.has(name) ? focus : undefined}
+            label={`env.${name}`}
+            type="password"
+            isMono
+            autoComplete="new-password"
+            readOnly={isRemoved}
+            placeholder={isRunning && !isRemoved ? 'unchanged' : undefined}
+            hint={hint}
+            error={error}
+            value={values[name] ?? ''}
+            onChange={({ target }) =>
+              onChange({ removed, values: { ...values, [name]: target.value } })
+            }
+          />
+        )}
         <span className="variable-state">
           <Badge tone={tone}>{word}</Badge>
+          {stays && (
+            <Button look="quiet" onClick={() => setOpened(new Set([...opened, name]))}>
+              Change…<span className="unseen"> {name}</span>
+            </Button>
+          )}
           {isRunning && (
             <Button look="quiet" onClick={toggle}>
               {isRemoved ? 'Keep' : 'Remove'}
@@ -68,6 +87,11 @@ export function VariableFields({
       </div>
     );
   });
+}
+
+/** A field that "Change…" opened takes the focus of the button. */
+function focus(field: HTMLInputElement | null): void {
+  field?.focus();
 }
 
 /** Whether a refusal asks for the value of a variable. Its message begins with the name. */

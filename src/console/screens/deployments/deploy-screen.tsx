@@ -1,7 +1,8 @@
 import { useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import type { Environment } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
-import { DeployPanel } from '../../deploy/deploy-panel.tsx';
+import { DeployDialog } from '../../deploy/deploy-dialog.tsx';
 import { useRunning } from '../../deploy/use-running.ts';
 import { versionName } from '../../deploy/version.ts';
 import { environmentIn } from '../../frame/environments.ts';
@@ -10,6 +11,7 @@ import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/state.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
 import { withParameters } from './filter.ts';
 
 /** Bytes of the longest definition. */
@@ -26,6 +28,13 @@ export function DeployScreen({ botId }: { botId: string }) {
   const source = entered ?? running?.source ?? '';
   const picker = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const mayDeploy = useScope('DEPLOY');
+  const select = (name: Environment) =>
+    setSearch(
+      (before) => withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
+      { replace: true },
+    );
   const choose = async (file: File | undefined) => {
     if (!file) return;
     if (file.size > MAX_BYTES) return setFault(`${file.name} is over 256 KiB.`);
@@ -84,23 +93,32 @@ export function DeployScreen({ botId }: { botId: string }) {
                   Begin again with {versionName(running)}
                 </Button>
               ))}
+            <Button
+              look="primary"
+              unavailable={
+                (!mayDeploy && lacks('DEPLOY')) ||
+                (source.trim() === '' && 'There is no definition yet.')
+              }
+              onClick={() => setOpen(true)}
+            >
+              Deploy…
+            </Button>
           </div>
         </div>
-        <DeployPanel
-          botId={botId}
-          source={source}
-          environment={environment}
-          isShown={source.trim() !== ''}
-          onEnvironment={(name) =>
-            setSearch(
-              (before) =>
-                withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
-              { replace: true },
-            )
-          }
-          onGoTo={({ line }) => selectLine(field.current, line)}
-        />
       </div>
+      <DeployDialog
+        botId={botId}
+        change={{ kind: 'deploy', source }}
+        environment={environment}
+        onEnvironment={select}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onGoTo={({ line }) => {
+          setOpen(false);
+          // The closing dialog returns the focus first.
+          requestAnimationFrame(() => selectLine(field.current, line));
+        }}
+      />
     </Screen>
   );
 }

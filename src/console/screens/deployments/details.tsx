@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
+import { DeployDialog } from '../../deploy/deploy-dialog.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { RunningVersion } from '../../deploy/running-version.tsx';
 import { type RunningReading, useRunning } from '../../deploy/use-running.ts';
@@ -18,7 +19,6 @@ import { LocalTime } from '../../parts/time.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { comparisonAddress } from './address.ts';
 import { withParameters } from './filter.ts';
-import { RedeployDialog } from './redeploy-dialog.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
 import '../../parts/pairs.css';
 
@@ -121,7 +121,7 @@ function Actions({
 }) {
   const { id, bot, environment, status, active, previous } = deployment;
   const [, navigate] = useLocation();
-  const [kind, setKind] = useState<'rollback' | 'promote'>();
+  const [opened, setOpened] = useState<'rollback' | 'promote'>();
   const mayDeploy = useScope('DEPLOY');
   const unavailable =
     (!mayDeploy && lacks('DEPLOY')) ||
@@ -130,13 +130,13 @@ function Actions({
   return (
     <div className="entry-actions">
       {environment === 'STAGING' && (
-        <Button unavailable={unavailable} onClick={() => setKind('promote')}>
+        <Button unavailable={unavailable} onClick={() => setOpened('promote')}>
           Promote to production…
         </Button>
       )}
       <Button
         unavailable={unavailable || (active && 'It is active.')}
-        onClick={() => setKind('rollback')}
+        onClick={() => setOpened('rollback')}
       >
         Roll back to this…
       </Button>
@@ -155,9 +155,19 @@ function Actions({
           Compare with…
         </MenuItem>
       </Menu>
-      {kind && (
-        <RedeployDialog deployment={deployment} kind={kind} onClose={() => setKind(undefined)} />
-      )}
+      {(['promote', 'rollback'] as const).map((kind) => (
+        <DeployDialog
+          key={kind}
+          botId={bot.id}
+          change={{ kind, deployment }}
+          environment={kind === 'promote' ? 'PRODUCTION' : environment}
+          isOpen={opened === kind}
+          onClose={(outcome) => {
+            setOpened(undefined);
+            if (outcome) navigate(`/bots/${bot.id}/deployments/${outcome.id}`);
+          }}
+        />
+      ))}
     </div>
   );
 }

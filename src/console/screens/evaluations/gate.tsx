@@ -5,6 +5,7 @@ import {
   type GateInput,
   type GateSettingsFragment,
 } from '../../../generated/operations/console.ts';
+import { gateSentence } from '../../evaluations/gate-sentence.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choice, Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -34,7 +35,8 @@ export function GateBar({
     <section className="gate" aria-label="Gate of production">
       <Icon name="shield" />
       <p>
-        <strong>Gate of production:</strong> {sentenceOf(gate)}
+        <strong>Gate of production:</strong>{' '}
+        {gate ? gateSentence(gate) : 'off. A deploy becomes active without an evaluation.'}
       </p>
       <Button unavailable={!mayChange && lacks('ADMIN')} onClick={() => setOpen(true)}>
         {gate ? 'Change…' : 'Set up…'}
@@ -53,22 +55,6 @@ export function GateBar({
     </section>
   );
 }
-
-function sentenceOf(gate: Gate | null): string {
-  if (!gate) return 'off. A deploy becomes active without an evaluation.';
-  const { tests, replay, repeat } = gate;
-  const rules = [
-    ...(tests ? ['all tests must pass'] : []),
-    ...(replay
-      ? [
-          `of the last ${replay.last} ${RATED[replay.feedback ?? 'ALL']}runs, at most ${replay.maxWorse} may be worse and ${replay.maxDiverged} may diverge`,
-        ]
-      : []),
-  ];
-  return `${rules.join('; ')}${repeat > 1 ? `, each ${repeat} times` : ''}.`;
-}
-
-const RATED = { ALL: '', UP: 'well-rated ', DOWN: 'badly rated ' };
 
 type Draft = {
   tests: boolean;

@@ -2,7 +2,7 @@ import { DEFAULT_ENVIRONMENT, type Environment } from '../../../vocabulary/envir
 import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 import { useAddress } from '../../frame/use-address.ts';
 
-export const PANELS = ['chat', 'outline', 'problems', 'tests', 'deploy'] as const;
+export const PANELS = ['chat', 'outline', 'problems', 'tests'] as const;
 export type PanelName = (typeof PANELS)[number];
 
 /** The parameters of the Studio's address. */

@@ -1,6 +1,6 @@
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { Environment } from '../../../vocabulary/environments.ts';
-import { DeployPanel } from '../../deploy/deploy-panel.tsx';
+import { DeployDialog } from '../../deploy/deploy-dialog.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { Button } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
@@ -61,7 +61,7 @@ export function Workspace({
   const [read, setRead] = useState<Findings>();
   const [renaming, setRenaming] = useState<Renaming>();
   const [target, setTarget] = useState(environment);
-  const body = useRef<HTMLDivElement>(null);
+  const [isDeploying, setDeploying] = useState(false);
   const work = useWork({ place, running, start, editor });
   useAddedTest(editor);
   const tests = useTests(botId, environment, editor);
@@ -92,13 +92,6 @@ export function Workspace({
     if (found) setRenaming(found);
     else toast('Put the cursor on a fact, an input, a capability or a group to rename it.');
   };
-  const openDeploy = () => {
-    onPanel('deploy');
-    // From its tab, the next Tab key reaches the panel.
-    requestAnimationFrame(() =>
-      body.current?.querySelector<HTMLElement>('[data-name="deploy"]')?.focus(),
-    );
-  };
   const runTest = (name: string) => {
     onPanel('tests');
     if (!mayRun) return toast(lacks('DEPLOY'));
@@ -126,14 +119,18 @@ export function Workspace({
           <span className="studio-format">
             <Button onClick={format}>Format</Button>
           </span>
-          <Button look="primary" onClick={openDeploy}>
+          <Button
+            look="primary"
+            unavailable={!editor && 'The editor is being loaded.'}
+            onClick={() => setDeploying(true)}
+          >
             Deploy…
           </Button>
         </>
       }
     >
       {faults}
-      <div className="studio" ref={body} data-panel={panel}>
+      <div className="studio" data-panel={panel}>
         <div className="studio-main">
           {editor && work.isStale && work.isChanged && (
             <StaleBar
@@ -196,21 +193,23 @@ export function Workspace({
                 onGoTo={jumpToFinding}
               />
             ),
-            deploy: read && (
-              <div className="studio-deploy">
-                <DeployPanel
-                  botId={botId}
-                  source={editor?.text() ?? read.syntax.source.text}
-                  environment={target}
-                  onEnvironment={setTarget}
-                  isShown={panel === 'deploy'}
-                  onGoTo={jumpToFinding}
-                />
-              </div>
-            ),
           }}
         />
       </div>
+      {editor && (
+        <DeployDialog
+          botId={botId}
+          change={{ kind: 'deploy', source: isDeploying ? editor.text() : '' }}
+          environment={target}
+          onEnvironment={setTarget}
+          isOpen={isDeploying}
+          onClose={() => setDeploying(false)}
+          onGoTo={(finding) => {
+            setDeploying(false);
+            jumpToFinding(finding);
+          }}
+        />
+      )}
       {renaming && editor && (
         <RenameDialog
           renaming={renaming}

@@ -7,7 +7,7 @@ import { useIsNarrow } from './use-is-narrow.ts';
 type TabName = PanelName | 'editor';
 
 /** The panels that stay once they were open. */
-const KEPT: readonly TabName[] = ['tests', 'deploy'];
+const KEPT: readonly TabName[] = ['tests'];
 
 /** The panels beside the editor. Where only one of them has room, the editor is a tab too. */
 export function Panels({
@@ -29,10 +29,9 @@ export function Panels({
     { name: 'outline', label: 'Outline' },
     { name: 'problems', label: count === 0 ? 'Problems' : `Problems ${count}` },
     { name: 'tests', label: 'Tests' },
-    { name: 'deploy', label: 'Deploy' },
   ];
   const current: TabName = named ?? (hasTabs ? 'editor' : 'chat');
-  // The conversation goes on, and the results of tests and the input of a deploy stay, while another panel is open.
+  // The conversation goes on, and the results of tests stay, while another panel is open.
   const [kept, setKept] = useState<ReadonlySet<string>>(new Set(['chat']));
   if (KEPT.includes(current) && !kept.has(current)) setKept(new Set([...kept, current]));
   const isMounted = (name: string) => name === current || kept.has(name);
