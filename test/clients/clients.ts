@@ -11,7 +11,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, graphqlAt } from '../hostile/tenants.ts';
-import { DIRECTORY, install, run, runFile } from './processes.ts';
+import { DIRECTORY, install, installPython, run, runFile, runPython } from './processes.ts';
 import { startServers } from './servers.ts';
 
 /** Each generator by its package, with its command. `PARLEY_URL` and `PARLEY_API_KEY` are set. */
@@ -164,6 +164,14 @@ async function test(signal: AbortSignal): Promise<void> {
     });
   });
   await inParallel(jobs);
+  const python = await installPython(signal);
+  if (python === undefined) console.log('skipped openai for Python: there is no Python with pip.');
+  else
+    await check('openai for Python', async () => {
+      await graphql(apiKey, CREATE_BOT, { id: 'python', source: SOURCE });
+      const own = { ...env, PARLEY_BOT: 'python' };
+      return runPython('programs/openai.py', python, { env: own, signal });
+    });
   await graphql(apiKey, CREATE_BOT, { id: 'guide', source: SOURCE });
   for (const name of guide)
     await check(`sample ${name}`, () => runFile(`build/generated/${name}.js`, [], { env, signal }));

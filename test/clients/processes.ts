@@ -40,6 +40,30 @@ export async function install(signal: AbortSignal): Promise<void> {
   await start('npm', args, { env, signal, timeout: INSTALL_LIMIT_MS });
 }
 
+/** The version of the Python package, because pip has no lock. */
+const PYTHON_PACKAGE = 'openai==3.22.1';
+
+/** Installs the package `openai` for Python. @returns its folder; `undefined` without Python and pip. */
+export async function installPython(signal: AbortSignal): Promise<string | undefined> {
+  const { env } = process;
+  const pip = (...args: string[]) =>
+    start('python3', ['-m', 'pip', ...args], { env, signal, timeout: INSTALL_LIMIT_MS });
+  try {
+    await pip('--version');
+  } catch {
+    return undefined;
+  }
+  const folder = join(DIRECTORY, 'build/python');
+  await pip('install', '--quiet', '--target', folder, PYTHON_PACKAGE);
+  return folder;
+}
+
+/** Runs a Python program of this folder, like `runFile`. @param folder of its packages. */
+export function runPython(file: string, folder: string, options: Options): Promise<string> {
+  const env = { ...options.env, PYTHONPATH: folder };
+  return start('python3', [file], { ...options, env, timeout: PROCESS_LIMIT_MS });
+}
+
 async function start(
   file: string,
   args: string[],
