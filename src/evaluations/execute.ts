@@ -27,6 +27,11 @@ export type Execute = (evaluation: TakenEvaluation, stopped: AbortSignal) => Pro
 
 /** Cases of an evaluation at a time. An account has one evaluation at a time. */
 const CONCURRENT = 4;
+/**
+ * The least time between two attempts of a worker. A model that answers at once would otherwise let an evaluation take the whole
+ * process, and the chats beside it wait. 500 attempts take at least 20 seconds.
+ */
+const ATTEMPT_EVERY_MS = 160;
 /** How often a cancellation is looked for that no notification announces. */
 const LOOK_EVERY_MS = 500;
 const MINUTE_S = 60;
@@ -105,10 +110,11 @@ export function createExecute({
       await takeRequest(evaluation, either);
       return runReplay(deployment, recorded, caseId, either);
     };
-    const executeCase = async (open: OpenCase) => {
+    const executeCase = async (open: OpenCase, pace: () => Promise<void>) => {
       const { id, runId, name } = open;
       const test = tests.find((one) => one.name === name);
       for (let { finished } = open; finished < evaluation.repeat; finished += 1) {
+        await pace();
         either.throwIfAborted();
         const result =
           runId === null ? test && (await executeTest(test)) : await executeReplay(runId, id);
@@ -120,11 +126,12 @@ export function createExecute({
       }
     };
     const cases = (await work.open(evaluation.id)).values();
-    const worker = async () => {
-      for (const open of cases) await executeCase(open);
+    const worker = async (index: number) => {
+      const pace = createPace((index * ATTEMPT_EVERY_MS) / CONCURRENT, either);
+      for (const open of cases) await executeCase(open, pace);
     };
-    const workers = Array.from({ length: CONCURRENT }, () =>
-      worker().catch((error) => {
+    const workers = Array.from({ length: CONCURRENT }, (_, index) =>
+      worker(index).catch((error) => {
         failed.abort(error);
         throw error;
       }),
@@ -180,5 +187,15 @@ export function createExecute({
       }
     }
     notify(id);
+  };
+}
+
+/** Waits for the time of the next attempt of a worker. @param delayMs before the first one, so that workers take turns. */
+function createPace(delayMs: number, signal: AbortSignal): () => Promise<void> {
+  let next = performance.now() + delayMs;
+  return async () => {
+    const wait = next - performance.now();
+    if (wait > 0) await setTimeout(wait, undefined, { signal });
+    next = performance.now() + ATTEMPT_EVERY_MS;
   };
 }

@@ -22,6 +22,9 @@
  * `npm run bench -- --openai`: measures a chat completion next to a chat over REST, and a list of models, on PostgreSQL, in
  * about a minute.
  *
+ * `npm run bench -- --evaluations`: measures evaluations of 500 recorded runs, on PostgreSQL, in about 3 minutes; with
+ * `--quick` in about one.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -29,6 +32,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
+import { benchEvaluations, type EvaluationPlan } from './evaluations.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { benchMemory, type MemoryPlan } from './memory.ts';
@@ -63,6 +67,8 @@ const FULL_WEB: WebPlan = { loads: 5, replies: 500, runs: 1_000_000, liveSeconds
 const QUICK_WEB: WebPlan = { loads: 3, replies: 50, runs: 100_000, liveSeconds: 10 };
 const FULL_MEMORY: MemoryPlan = [5_000, 12_500, 25_000, 50_000];
 const QUICK_MEMORY: MemoryPlan = [500, 1_000, 2_000];
+const FULL_EVALUATIONS: EvaluationPlan = { rounds: 3, chats: 2_000 };
+const QUICK_EVALUATIONS: EvaluationPlan = { rounds: 1, chats: 200 };
 const CASES: Case[] = MODES.flatMap((mode) =>
   [1, 32, 128].map((connections) => ({ connections, mode })),
 );
@@ -168,6 +174,10 @@ function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.month) return benchRoot(benchMonth, signal, against);
   if (values.tools) return benchRoot(benchTools, signal, against);
   if (values.openai) return benchRoot(benchOpenAi, signal, undefined);
+  if (values.evaluations) {
+    const plan = values.quick ? QUICK_EVALUATIONS : FULL_EVALUATIONS;
+    return benchRoot((options) => benchEvaluations(plan, options), signal, undefined);
+  }
   if (values.queue) return benchRoot(benchQueue, signal, against);
   return bench(values.quick ? QUICK : FULL, signal, against);
 }
@@ -176,6 +186,7 @@ const { values } = parseArgs({
   options: {
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
+    evaluations: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
     month: { type: 'boolean', default: false },
     openai: { type: 'boolean', default: false },

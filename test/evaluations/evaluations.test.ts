@@ -177,6 +177,29 @@ describe('an evaluation', () => {
     expect(site.requests).toEqual([]);
   });
 
+  test('connects no channel, and changes no deployment, session or statistic', async () => {
+    const source = `agentlang 5 agent "A" { prompt "p" channel telegram { token env.TOKEN }
+      test "t" { user "a" } }`;
+    const count = async () => ({
+      deployments: await app.prisma.deployment.count({ where: { botId: bot } }),
+      channels: await app.prisma.channelState.count({ where: { botId: bot } }),
+      sessions: await app.prisma.session.count({ where: { botId: bot } }),
+      runs: await app.prisma.run.count({ where: { botId: bot } }),
+    });
+    const before = await count();
+    const { data } = await start({ source, envVars: [{ name: 'TOKEN', value: '1:secret' }] });
+    expect(await ended(data.startEvaluation.id)).toMatchObject({ verdict: 'PASSED', cases: 1 });
+    expect(await count()).toEqual(before);
+    const now = Date.now();
+    const [from, to] = [new Date(now - 3_600_000), new Date(now + 3_600_000)];
+    const { data: read } = await tenant.graphql(
+      `query ($bot: ID!, $from: DateTime!, $to: DateTime!) {
+        bot(id: $bot) { stats(from: $from, to: $to) { runs tokens } } }`,
+      { bot, from, to },
+    );
+    expect(read.bot.stats).toEqual({ runs: 0, tokens: 0 });
+  });
+
   test('carries history and memory from turn to turn, within the test', async () => {
     app.upstream.script(({ request, call, say, end }) => {
       const { messages } = request.body;
