@@ -31,4 +31,8 @@ export const EVALUATION_SCREENS: Record<string, (page: Page) => Promise<unknown>
     await page.getByRole('button', { name: 'Run 3 tests' }).click();
     await page.getByText('3 passed of 3').waitFor();
   },
+  'studio-tests-marks': async (page) => {
+    await page.getByRole('button', { name: 'line 44' }).click();
+    await page.getByTitle('(passed)').first().waitFor();
+  },
 };

@@ -1,4 +1,11 @@
-import { type Extension, RangeSet, StateEffect, StateField, type Text } from '@codemirror/state';
+import {
+  type Extension,
+  Prec,
+  RangeSet,
+  StateEffect,
+  StateField,
+  type Text,
+} from '@codemirror/state';
 import { type EditorView, GutterMarker, gutter, keymap } from '@codemirror/view';
 import type { EvaluationVerdict } from '../../../../generated/operations/console.ts';
 
@@ -86,21 +93,24 @@ export function testGutter(onRun: (name: string) => void): Extension {
   return [
     places,
     marks,
-    gutter({
-      class: 'cm-gutter-tests',
-      markers: ({ state }) =>
-        RangeSet.of(
-          state
-            .field(places)
-            .map((place) =>
-              new TestMarker(place.name, state.field(marks).get(place.name)).range(
-                lineStart(state.doc, place),
+    // Beside the text, behind the gutters of the line.
+    Prec.low(
+      gutter({
+        class: 'cm-gutter-tests',
+        markers: ({ state }) =>
+          RangeSet.of(
+            state
+              .field(places)
+              .map((place) =>
+                new TestMarker(place.name, state.field(marks).get(place.name)).range(
+                  lineStart(state.doc, place),
+                ),
               ),
-            ),
-          true,
-        ),
-      domEventHandlers: { click: (view, { from }) => runAt(view, from, true) },
-    }),
+            true,
+          ),
+        domEventHandlers: { click: (view, { from }) => runAt(view, from, true) },
+      }),
+    ),
     keymap.of([
       { key: 'Alt-Enter', run: (view) => runAt(view, view.state.selection.main.head, false) },
     ]),

@@ -72,7 +72,7 @@ export const theme = EditorView.theme({
   '.cm-lintRange-active': { backgroundColor: 'var(--hover)' },
   '.cm-lintPoint-error:after': { borderBottomColor: 'var(--bad)' },
   '.cm-lintPoint-warning:after': { borderBottomColor: 'var(--warn)' },
-  '.cm-gutter-tests .cm-gutterElement': { padding: '0 2px', textAlign: 'center' },
+  '.cm-gutter-tests .cm-gutterElement': { padding: '0 4px', textAlign: 'center' },
   '.cm-test': { color: 'var(--ink-faint)', cursor: 'pointer', fontWeight: '600' },
   '.cm-test:hover': { color: 'var(--accent)' },
   '.cm-test-passed': { color: 'var(--good)' },
