@@ -32,7 +32,7 @@ export function ReplayButton({
   return (
     <IconButton
       label="Replay these with the draft"
-      icon="repeat"
+      icon="tests"
       unavailable={
         (!mayDeploy && lacks('DEPLOY')) ||
         (filter.kind === 'DRAFT' && 'Chats with drafts are not repeated.')
