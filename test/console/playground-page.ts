@@ -8,8 +8,10 @@ export function pathOf(bot: string, search = ''): string {
 
 /** Writes a message and sends it. */
 export async function ask(page: Page, message: string): Promise<void> {
-  await page.getByLabel('Message').fill(message);
-  await page.getByLabel('Message').press('Enter');
+  // The prompt of a reply has a part with the same name.
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill(message);
+  await field.press('Enter');
 }
 
 /** Asks for a reply that ends only if it is stopped, and waits for its first words. */

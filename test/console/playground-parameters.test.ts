@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { agent, startApp, type TestApp } from '../helpers/app.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, CLOCK, lastAsked, pathOf } from './playground-page.ts';
@@ -145,69 +145,4 @@ describe('the parameters of a message', () => {
     await page.getByText('idempotency_conflict').waitFor();
     await assertAccessible(page);
   });
-});
-
-browserTest('production and staging reply to the same message side by side', async () => {
-  const tenant = await app.tenant();
-  const bot = await tenant.bot('prompt "You are production."');
-  const source = agent('prompt "You are staging."');
-  await tenant.graphql(
-    'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
-    { id: bot, source },
-  );
-  const page = await signedIn(tenant.apiKey, pathOf(bot));
-  await page.getByRole('button', { name: 'Compare' }).click();
-  app.upstream.script(({ request, say, end }) => {
-    say(
-      request.body.messages[0]?.content.includes('staging') ? 'From staging.' : 'From production.',
-    );
-    end();
-  });
-  await ask(page, 'Who are you?');
-  await page.getByRole('region', { name: 'Production' }).getByText('From production.').waitFor();
-  await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
-  await page.getByRole('button', { name: 'Staging' }).last().click();
-  await page.getByText('"environment": "STAGING"').waitFor();
-  await assertAccessible(page);
-  await assertFits(page);
-  await page.reload();
-  await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
-  await page.getByRole('region', { name: 'Production' }).getByText('From production.').waitFor();
-  const environment = page.getByRole('group', { name: 'Environment', exact: true });
-  for (const name of ['Production', 'Staging', 'Compare'])
-    await environment.getByRole('button', { name }).click();
-  await ask(page, 'And now?');
-  await expect.poll(() => page.getByText('From production.').count()).toBe(2);
-  await expect.poll(() => page.getByText('From staging.').count()).toBe(2);
-  await expect.poll(() => page.locator('.turn').count()).toBe(4);
-});
-
-browserTest('a comparison sends one idempotency key for each environment', async () => {
-  const tenant = await app.tenant();
-  const bot = await tenant.bot();
-  await tenant.graphql(
-    'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
-    { id: bot, source: agent() },
-  );
-  const page = await signedIn(tenant.apiKey, pathOf(bot));
-  await page.getByRole('button', { name: 'streamed' }).click();
-  const key = page.getByLabel('Idempotency key');
-  await key.fill('k'.repeat(255));
-  await page.getByRole('button', { name: 'Compare' }).click();
-  await page.getByText('A key has at most 244 characters in a comparison.').waitFor();
-  await key.fill('order-1');
-  await page.getByText('production gets it with -production at its end').waitFor();
-  answerWith(app, 'The first reply.');
-  await ask(page, 'Once');
-  const replies = page.getByText('The first reply.');
-  await expect.poll(() => replies.count()).toBe(2);
-  // A message that is sent while a reply is open waits in its field.
-  await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(2);
-  await page.getByText('"idempotencyKey": "order-1-production"').waitFor();
-  await page.getByRole('button', { name: 'Staging' }).last().click();
-  await page.getByText('"idempotencyKey": "order-1-staging"').waitFor();
-  await assertAccessible(page);
-  answerWith(app, 'Another reply.');
-  await ask(page, 'Once');
-  await expect.poll(() => replies.count()).toBe(4);
 });

@@ -89,17 +89,14 @@ export const PLAYGROUND_SCREENS: Record<string, (page: Page) => Promise<unknown>
   },
   'playground-compare': async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.goto('/bots/demo/playground?session_id=user-43&compare=true&tab=trace');
-    await page.getByLabel('Message').fill('Hello from both sides.');
+    await page.goto('/bots/demo/playground?session_id=user-43&compare=true');
+    await page.getByLabel('Message').fill('Please call time.now, and greet both sides.');
     await page.getByLabel('Message').press('Enter');
-    await page
-      .getByText(/first text after .* tokens/)
-      .nth(1)
-      .waitFor();
-    await page.getByText('Load history').waitFor();
+    await page.getByText('completed', { exact: true }).nth(1).waitFor();
+    await page.getByRole('region', { name: 'Definition in both prompts' }).waitFor();
   },
-  'playground-compare-talk': async (page) => {
-    await page.setViewportSize({ width: 800, height: 900 });
-    await page.getByRole('button', { name: 'Back to the conversation' }).click();
+  'playground-compare-prompt': async (page) => {
+    await page.getByRole('button', { name: 'Inspect' }).first().click();
+    await page.getByRole('region', { name: 'Message in both prompts' }).waitFor();
   },
 };

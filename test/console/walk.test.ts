@@ -74,8 +74,8 @@ browserTest('a new user signs in by link, creates a key, uses it, and revokes it
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByLabel('Message').fill('Hello both');
   await page.keyboard.press('Enter');
-  await page.getByRole('region', { name: 'Production' }).getByText('The present reply').waitFor();
-  await page.getByRole('region', { name: 'Staging' }).getByText('The next reply').waitFor();
+  const comparison = page.getByRole('region', { name: 'Comparison' });
+  for (const word of ['present', 'next']) await comparison.getByText(word).first().waitFor();
 
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('link', { name: 'API keys' }).click();

@@ -8,6 +8,7 @@ export function Composer({
   onChange,
   input: given,
   placeholder,
+  action = 'Send',
   isBusy,
   unavailable,
   onFocus,
@@ -21,6 +22,8 @@ export function Composer({
   /** The text field, for what moves the focus to it. */
   input?: RefObject<HTMLTextAreaElement | null>;
   placeholder: string;
+  /** The text of the button that sends. */
+  action?: string;
   isBusy: boolean;
   unavailable?: string | false | undefined;
   /** Is called when a message is about to be written. */
@@ -72,7 +75,7 @@ export function Composer({
             </Button>
           ) : (
             <Button type="submit" look="primary" icon="send" unavailable={unavailable}>
-              Send
+              {action}
             </Button>
           )}
         </span>

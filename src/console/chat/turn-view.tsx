@@ -146,6 +146,11 @@ function Actions({
   );
 }
 
+/** The state of a turn: a word, and an icon with its tone. */
+export function stateOf({ state }: Turn) {
+  return { word: WORDS[state], ...STATES[state] };
+}
+
 const STATES = {
   waiting: { icon: 'clock', tone: 'live' },
   streaming: { icon: 'dashed', tone: 'live' },

@@ -17,19 +17,26 @@ export function compareWords(before: string, after: string): LinePair {
   const whole = { before: [unchanged(before)], after: [unchanged(after)] };
   const longest = Math.max(before.length, after.length);
   if (longest > LONGEST) return whole;
-  const parts = diffWordsWithSpace(before, after, { timeout: LIMIT_MS });
-  if (!parts) return whole;
-  const shared = parts.filter(({ added, removed }) => !added && !removed);
-  const length = shared.reduce((sum, { value }) => sum + value.trim().length, 0);
-  if (length < LEAST_SHARED * longest) return whole;
-  return {
-    before: parts
-      .filter(({ added }) => !added)
-      .map(({ value, removed }) => ({ text: value, isChanged: removed })),
-    after: parts
-      .filter(({ removed }) => !removed)
-      .map(({ value, added }) => ({ text: value, isChanged: added })),
-  };
+  const pair = markWords(before, after, LIMIT_MS);
+  if (!pair) return whole;
+  const shared = pair.before.filter(({ isChanged }) => !isChanged);
+  const length = shared.reduce((sum, { text }) => sum + text.trim().length, 0);
+  return length < LEAST_SHARED * longest ? whole : pair;
+}
+
+/** Marks the words that differ in two texts, unless the search takes longer than a time in milliseconds. */
+export function markWords(before: string, after: string, limitMs: number): LinePair | undefined {
+  const parts = diffWordsWithSpace(before, after, { timeout: limitMs });
+  return (
+    parts && {
+      before: parts
+        .filter(({ added }) => !added)
+        .map(({ value, removed }) => ({ text: value, isChanged: removed })),
+      after: parts
+        .filter(({ removed }) => !removed)
+        .map(({ value, added }) => ({ text: value, isChanged: added })),
+    }
+  );
 }
 
 function unchanged(text: string): WordPart {

@@ -12,6 +12,8 @@ export type Call = {
   context?: Record<string, unknown> | undefined;
   onBusy?: 'ENQUEUE' | 'REJECT' | undefined;
   idempotencyKey?: string | undefined;
+  /** Whether the model is offered no tools. Only GraphQL takes it. */
+  withoutTools?: boolean | undefined;
   /** A definition that answers in place of the deployed one, with variables of its own. Only a GraphQL stream takes it. */
   draft?: { definition: string; envVars: { name: string; value: string }[] } | undefined;
 };

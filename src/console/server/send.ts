@@ -28,7 +28,8 @@ export function send(call: Call, reading: Reading): Sending {
       cancel: async (runId) => (secret ? cancelByRest({ botId, runId, secret }) : undefined),
     };
   }
-  const input = { message, sessionId, environment, context, onBusy, idempotencyKey };
+  const toolChoice = call.withoutTools ? ('NONE' as const) : undefined;
+  const input = { message, sessionId, environment, context, onBusy, idempotencyKey, toolChoice };
   return {
     events: call.isStreamed
       ? streamChat({ botId, input, ...call.draft }, reading)

@@ -2,10 +2,9 @@ import type { Environment } from '../../../vocabulary/environments.ts';
 import type { Chat } from '../../chat/use-chat.ts';
 import type { StoredSession } from '../../chat/use-stored-session.ts';
 
-/** One environment's half of the conversation. */
+/** The conversation of a session with one environment. */
 export type Half = {
   environment: Environment;
-  label: string;
   isDeployed: boolean;
   /** The id of the active deployment. */
   deploymentId: string | undefined;

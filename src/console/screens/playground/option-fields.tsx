@@ -1,18 +1,16 @@
 import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { randomId } from '../../random-id.ts';
-import { keyFault, maxTyped } from './idempotency-key.ts';
+import { keyFault, MAX_KEY_LENGTH } from './idempotency-key.ts';
 import type { Draft } from './use-draft.ts';
 import type { Parameters } from './use-parameters.ts';
 
 const KEY_HINT = 'The same request with the same key gets the first reply again, for 24 hours.';
-const COMPARED_HINT =
-  'A key belongs to one request, so production gets it with -production at its end, staging with -staging.';
 
 /** How the reply arrives, what a busy session does, and what makes the request safe to repeat. */
 export function OptionFields({
   draft,
-  parameters: { isCompared, isStreamed, onBusy },
+  parameters: { isCompared, isStreamed, onBusy, hasTools },
   onChange,
 }: {
   draft: Draft;
@@ -29,15 +27,27 @@ export function OptionFields({
           event.preventDefault();
       }}
     >
-      <SelectField
-        label="Reply"
-        hint="Streamed shows the text while it is written."
-        value={isStreamed ? 'streamed' : 'whole'}
-        onChange={({ target }) => onChange({ isStreamed: target.value === 'streamed' })}
-      >
-        <option value="streamed">Streamed</option>
-        <option value="whole">Whole</option>
-      </SelectField>
+      {isCompared ? (
+        <SelectField
+          label="Tools"
+          hint="A tool that changes something does so for each side."
+          value={hasTools ? 'offered' : 'none'}
+          onChange={({ target }) => onChange({ hasTools: target.value === 'offered' })}
+        >
+          <option value="offered">The model may call tools</option>
+          <option value="none">Without tools</option>
+        </SelectField>
+      ) : (
+        <SelectField
+          label="Reply"
+          hint="Streamed shows the text while it is written."
+          value={isStreamed ? 'streamed' : 'whole'}
+          onChange={({ target }) => onChange({ isStreamed: target.value === 'streamed' })}
+        >
+          <option value="streamed">Streamed</option>
+          <option value="whole">Whole</option>
+        </SelectField>
+      )}
       <SelectField
         label="If the session is busy"
         hint="A queued message waits for at most 60 s."
@@ -49,19 +59,21 @@ export function OptionFields({
         <option value="ENQUEUE">Queue the message</option>
         <option value="REJECT">Reject the message</option>
       </SelectField>
-      <div className="option-key">
-        <TextField
-          label="Idempotency key"
-          isMono
-          placeholder="none"
-          maxLength={maxTyped(isCompared)}
-          hint={isCompared ? `${KEY_HINT} ${COMPARED_HINT}` : KEY_HINT}
-          error={keyFault(idempotencyKey, isCompared)}
-          value={idempotencyKey}
-          onChange={({ target }) => draft.change({ idempotencyKey: target.value })}
-        />
-        <Button onClick={() => draft.change({ idempotencyKey: randomId() })}>New key</Button>
-      </div>
+      {!isCompared && (
+        <div className="option-key">
+          <TextField
+            label="Idempotency key"
+            isMono
+            placeholder="none"
+            maxLength={MAX_KEY_LENGTH}
+            hint={KEY_HINT}
+            error={keyFault(idempotencyKey)}
+            value={idempotencyKey}
+            onChange={({ target }) => draft.change({ idempotencyKey: target.value })}
+          />
+          <Button onClick={() => draft.change({ idempotencyKey: randomId() })}>New key</Button>
+        </div>
+      )}
     </div>
   );
 }

@@ -5,6 +5,8 @@ import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
+import { Faults } from '../../parts/faults.tsx';
+import { lazyPart } from '../../parts/lazy-part.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
@@ -13,22 +15,25 @@ import './playground.css';
 import { SCREENS } from '../../screens.ts';
 import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
-import { newSessionId, useParameters } from './use-parameters.ts';
+import { newSessionId, useParameters, withoutFaults } from './use-parameters.ts';
 
 const OPTIONS = [...ENVIRONMENT_OPTIONS, { name: 'COMPARE' as const, label: 'Compare' }];
+
+const CompareChat = lazyPart(() => import('./compare/compare-chat.tsx'), Loading);
 
 /** A conversation with a bot, beside the requests, the trace and the code behind each reply. */
 export default function Playground({ botId }: { botId: string }) {
   const { data, problem, retry } = useServerQuery(Bot, { id: botId });
   const [parameters, change] = useParameters();
-  const draft = useDraft();
-  const { sessionId, environment, isCompared } = parameters;
+  const draft = useDraft(parameters.context);
+  const { sessionId, environment, isCompared, left, right, faults } = parameters;
   // The id of a session that this view began, which has no earlier messages.
   const [begun, setBegun] = useState<string>();
   const begin = (isStep: boolean) => {
     const id = newSessionId();
     setBegun(id);
-    change({ sessionId: id, runId: undefined }, isStep);
+    const none = { leftSession: undefined, rightSession: undefined, runId: undefined };
+    change({ sessionId: id, ...none }, isStep);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address without a session gets one
   useEffect(() => {
@@ -38,6 +43,16 @@ export default function Playground({ botId }: { botId: string }) {
   }, [sessionId]);
 
   const bot = data?.bot;
+  const chat = bot &&
+    sessionId && {
+      bot,
+      sessionId,
+      isNew: sessionId === begun,
+      parameters,
+      draft,
+      onChange: change,
+      onBegin: () => begin(true),
+    };
   return (
     <Screen
       title={SCREENS.playground.title}
@@ -49,11 +64,16 @@ export default function Playground({ botId }: { botId: string }) {
               label="Environment"
               options={OPTIONS}
               current={isCompared ? 'COMPARE' : environment}
+              isWrong={faults.environment !== undefined}
               onChange={(name) =>
                 change(
                   name === 'COMPARE'
                     ? { isCompared: true }
-                    : { isCompared: false, environment: name },
+                    : {
+                        isCompared: false,
+                        environment: name,
+                        faults: withoutFaults(faults, 'environment'),
+                      },
                 )
               }
             />
@@ -61,17 +81,23 @@ export default function Playground({ botId }: { botId: string }) {
         )
       }
     >
-      {bot && sessionId ? (
-        <PlaygroundChat
-          key={sessionId}
-          bot={bot}
-          sessionId={sessionId}
-          isNew={sessionId === begun}
-          parameters={parameters}
-          draft={draft}
-          onChange={change}
-          onBegin={() => begin(true)}
-        />
+      <Faults
+        faults={{
+          environment: faults.environment?.fault,
+          left: faults.left?.fault,
+          right: faults.right?.fault,
+        }}
+        effect="It is ignored."
+      />
+      {chat ? (
+        isCompared ? (
+          <CompareChat
+            key={`${sessionId} ${JSON.stringify(left)} ${JSON.stringify(right)}`}
+            {...chat}
+          />
+        ) : (
+          <PlaygroundChat key={sessionId} {...chat} />
+        )
       ) : problem ? (
         <Failed problem={problem} onRetry={retry} />
       ) : (

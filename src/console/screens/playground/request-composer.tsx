@@ -1,4 +1,4 @@
-import { type RefObject, useMemo, useState } from 'react';
+import { type ReactNode, type RefObject, useMemo, useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
 import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -27,6 +27,7 @@ export function RequestComposer({
   onChange,
   isBusy,
   unavailable,
+  note,
   onSend,
   onStop,
 }: {
@@ -39,9 +40,12 @@ export function RequestComposer({
   onChange(changes: Partial<Parameters>): void;
   isBusy: boolean;
   unavailable: string | undefined;
+  /** Stands above the message. */
+  note?: ReactNode;
   onSend(): void;
   onStop(): void;
 }) {
+  const { isCompared } = parameters;
   const [panel, setPanel] = useState<Panel>();
   const toggle = (name: Panel) => setPanel(panel === name ? undefined : name);
   return (
@@ -49,7 +53,8 @@ export function RequestComposer({
       input={input}
       message={draft.message}
       onChange={(message) => draft.change({ message })}
-      placeholder={`Write to ${bot.name}…`}
+      placeholder={isCompared ? 'Write to both…' : `Write to ${bot.name}…`}
+      action={isCompared ? 'Send to both' : 'Send'}
       isBusy={isBusy}
       unavailable={unavailable}
       onFocus={loadMarkdown}
@@ -61,7 +66,8 @@ export function RequestComposer({
           {panel === 'options' && (
             <OptionFields draft={draft} parameters={parameters} onChange={onChange} />
           )}
-          {draft.protocol === 'rest' && <KeyRow botId={bot.id} />}
+          {!isCompared && draft.protocol === 'rest' && <KeyRow botId={bot.id} />}
+          {note}
         </>
       }
     >
@@ -73,12 +79,14 @@ export function RequestComposer({
       <PanelButton isOpen={panel === 'options'} onClick={() => toggle('options')}>
         {optionSummary(draft, parameters)}
       </PanelButton>
-      <Segments
-        label="Protocol"
-        options={[...PROTOCOLS]}
-        current={draft.protocol}
-        onChange={(protocol) => draft.change({ protocol })}
-      />
+      {!isCompared && (
+        <Segments
+          label="Protocol"
+          options={[...PROTOCOLS]}
+          current={draft.protocol}
+          onChange={(protocol) => draft.change({ protocol })}
+        />
+      )}
     </Composer>
   );
 }
@@ -90,7 +98,7 @@ function PanelButton({
 }: {
   isOpen: boolean;
   onClick(): void;
-  children: React.ReactNode;
+  children: ReactNode;
 }) {
   return (
     <button type="button" className="chip chip-button" aria-expanded={isOpen} onClick={onClick}>
@@ -107,12 +115,14 @@ function ContextSummary({ draft: { reading } }: { draft: Draft }) {
   return <span className="mono cut">{text.length > 32 ? `${text.slice(0, 31)}…` : text}</span>;
 }
 
-function optionSummary({ idempotencyKey }: Draft, { isStreamed, onBusy }: Parameters): string {
-  return [
-    isStreamed ? 'streamed' : 'whole',
-    onBusy === 'REJECT' && 'reject if busy',
-    idempotencyKey && 'idempotent',
-  ]
+function optionSummary(
+  { idempotencyKey }: Draft,
+  { isCompared, isStreamed, onBusy, hasTools }: Parameters,
+): string {
+  const busy = onBusy === 'REJECT' && 'reject if busy';
+  if (isCompared)
+    return [hasTools ? 'with tools' : 'without tools', busy].filter(Boolean).join(' · ');
+  return [isStreamed ? 'streamed' : 'whole', busy, idempotencyKey && 'idempotent']
     .filter(Boolean)
     .join(' · ');
 }

@@ -17,8 +17,7 @@ import { useDeployedFacts } from './use-deployed-facts.ts';
 export function Side({
   botId,
   sessionId,
-  half: { environment, label, isDeployed, deploymentId, chat, earlier },
-  hasTitle,
+  half: { environment, isDeployed, deploymentId, chat, earlier },
   actions,
   cannotRepeat,
   inspected,
@@ -26,7 +25,6 @@ export function Side({
   botId: string;
   sessionId: string;
   half: Half;
-  hasTitle: boolean;
   actions: TurnActions;
   cannotRepeat(turn: Turn): string | undefined;
   inspected: string | undefined;
@@ -36,10 +34,8 @@ export function Side({
   useOutcomes(session, chat.turns, earlier);
   useFactsAfterMemory(chat.turns.at(-1), earlier.readFacts);
   return (
-    <section className="side-talk" aria-label={hasTitle ? label : undefined}>
-      {hasTitle && <h2>{label}</h2>}
+    <div className="side-talk">
       <Conversation
-        label={hasTitle ? `Conversation with ${label.toLowerCase()}` : 'Conversation'}
         turns={turns}
         actions={actions}
         cannotRepeat={cannotRepeat}
@@ -53,7 +49,7 @@ export function Side({
           <NotDeployed botId={botId} environment={environment} />
         )}
       </Conversation>
-    </section>
+    </div>
   );
 }
 

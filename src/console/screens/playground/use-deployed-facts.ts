@@ -4,29 +4,40 @@ import type { Definition, Greeting } from '../../../language/definition.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { useScope } from '../../server/viewer.ts';
 
-/** What the playground reads of a deployed definition. */
-export type DeployedFacts = {
+/** What the playground reads of a definition. */
+export type DefinitionFacts = {
   /** The members of `context` that it reads. */
   contextNames: string[];
   /** The beginning of a conversation on its chat page, if it has the channel `web`. */
   greeting: Greeting | undefined;
+  /** The tools whose calls may change something and wait for nobody. */
+  effects: string[];
 };
 
-const NOTHING: DeployedFacts = { contextNames: [], greeting: undefined };
+const NOTHING: DefinitionFacts = { contextNames: [], greeting: undefined, effects: [] };
 
 /** Reads a deployed definition. Nothing is known for a key without the scope DEPLOY. */
-export function useDeployedFacts(deploymentId: string | undefined): DeployedFacts {
+export function useDeployedFacts(deploymentId: string | undefined): DefinitionFacts {
   const mayRead = useScope('DEPLOY');
   const pause = !mayRead || !deploymentId;
   const { data } = useServerQuery(DeploymentSource, { id: deploymentId ?? '' }, { pause });
-  const [facts, setFacts] = useState(NOTHING);
   const node = data?.node;
-  const source = node && 'source' in node ? node.source : undefined;
+  return useDefinitionFacts(node && 'source' in node ? node.source : undefined);
+}
+
+/** Reads a definition, if there is one. */
+export function useDefinitionFacts(source: string | undefined): DefinitionFacts {
+  const [facts, setFacts] = useState(NOTHING);
   useEffect(() => {
     if (source === undefined) return undefined;
     let isCurrent = true;
-    void import('../../../language/read.ts').then(({ readSource }) => {
-      if (isCurrent) setFacts(factsOf(readSource(source, { isDeployed: true }).definition));
+    void Promise.all([
+      import('../../../language/read.ts'),
+      import('../../../language/effects.ts'),
+    ]).then(([{ readSource }, effects]) => {
+      if (!isCurrent) return;
+      const { definition } = readSource(source, { isDeployed: true });
+      setFacts(factsOf(definition, effects));
     });
     return () => {
       isCurrent = false;
@@ -35,9 +46,34 @@ export function useDeployedFacts(deploymentId: string | undefined): DeployedFact
   return facts;
 }
 
-function factsOf(definition: Definition | null): DeployedFacts {
-  const contextNames = [...namesIn(definition)].sort();
-  return { contextNames, greeting: definition?.channels.find(({ type }) => type === 'web') };
+type Effects = typeof import('../../../language/effects.ts');
+
+function factsOf(definition: Definition | null, effects: Effects): DefinitionFacts {
+  return {
+    contextNames: [...namesIn(definition)].sort(),
+    greeting: definition?.channels.find(({ type }) => type === 'web'),
+    effects: effectsOf(definition, effects),
+  };
+}
+
+/** The tools whose calls may change something at once. The tools of a server are known by its name only. */
+function effectsOf(
+  definition: Definition | null,
+  { changesSomething, approvalOf }: Effects,
+): string[] {
+  return (definition?.tools ?? []).flatMap((group) => {
+    if (group.type === 'http')
+      return group.capabilities
+        .filter((one) => changesSomething(one) && one.approval === null)
+        .map(({ name }) => `${group.name}.${name}`);
+    if (group.type !== 'mcp') return [];
+    const { name, only, reads } = group;
+    const changing = only?.filter(
+      (tool) => !reads.includes(tool) && approvalOf(group, tool) === null,
+    );
+    if (changing) return changing.map((tool) => `${name}.${tool}`);
+    return group.approvals.some(({ tools }) => tools === 'all') ? [] : [`tools of ${name}`];
+  });
 }
 
 /** Collects the second names of all template paths that begin with `context`. */

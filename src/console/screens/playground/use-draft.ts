@@ -2,6 +2,9 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import { isRecord } from '../../server/record.ts';
 import { type ContextReading, readContext } from './context-json.ts';
 
+/** Characters of the longest context in an address. */
+const MAX_IN_ADDRESS = 1_000;
+
 /** The input that is not sent yet. It outlives a change of the session, but not the tab. */
 export type Draft = {
   message: string;
@@ -10,6 +13,8 @@ export type Draft = {
   reading: ContextReading;
   /** Reads the context as it was typed last. */
   readNow(): ContextReading;
+  /** The context for the address. A long one is not in it. */
+  addressed(): string | undefined;
   idempotencyKey: string;
   protocol: 'graphql' | 'rest';
   change(changes: Partial<Typed>): void;
@@ -17,9 +22,10 @@ export type Draft = {
 
 type Typed = Pick<Draft, 'message' | 'context' | 'idempotencyKey' | 'protocol'>;
 
-export function useDraft(): Draft {
+/** @param given the context of the address, for a visit that got none from another screen. */
+export function useDraft(given: string | undefined): Draft {
   const [typed, setTyped] = useState<Typed>(() => ({
-    ...handedOver(),
+    ...handedOver(given),
     idempotencyKey: '',
     protocol: 'graphql',
   }));
@@ -30,16 +36,21 @@ export function useDraft(): Draft {
     ...typed,
     reading,
     readNow: () => (context === typed.context ? reading : readContext(typed.context)),
+    addressed: () => {
+      const { value } = readContext(typed.context);
+      const text = value && JSON.stringify(value);
+      return text && text.length <= MAX_IN_ADDRESS ? text : undefined;
+    },
     change: (changes) => setTyped((now) => ({ ...now, ...changes })),
   };
 }
 
 /** The message and the context that another screen gives to this one with the entry of the history. */
-function handedOver(): Pick<Typed, 'message' | 'context'> {
+function handedOver(given = ''): Pick<Typed, 'message' | 'context'> {
   const state: unknown = history.state;
   const { message, context } = isRecord(state) ? state : {};
   return {
     message: typeof message === 'string' ? message : '',
-    context: isRecord(context) ? JSON.stringify(context, null, 2) : '',
+    context: isRecord(context) ? JSON.stringify(context, null, 2) : given,
   };
 }

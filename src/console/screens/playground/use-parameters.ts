@@ -2,27 +2,50 @@ import { DEFAULT_ENVIRONMENT, type Environment } from '../../../vocabulary/envir
 import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 import { useAddress } from '../../frame/use-address.ts';
 import { randomId } from '../../random-id.ts';
+import { nameOf, type SideChoice, sidesIn } from './sides.ts';
 
-export const TABS = ['request', 'response', 'trace', 'limits', 'code'] as const;
+export const TABS = ['prompt', 'request', 'response', 'trace', 'limits', 'code'] as const;
 export type TabName = (typeof TABS)[number];
 
 /** The parameters of the playground's address, so that its state survives a reload and can be shared. */
 export type Parameters = {
   sessionId: string | undefined;
   environment: Environment;
-  /** Whether each message goes to both environments. */
+  /** Whether each message goes to two sides. */
   isCompared: boolean;
+  left: SideChoice;
+  right: SideChoice;
+  /** The sessions of sides that run a draft, which the server names. */
+  leftSession: string | undefined;
+  rightSession: string | undefined;
+  /** Whether a comparison offers tools to the model. */
+  hasTools: boolean;
+  /** Whether a comparison marks the differences of the replies. Otherwise it shows them as people read them. */
+  isMarked: boolean;
+  /** The `context` of the messages, as JSON. */
+  context: string | undefined;
   isStreamed: boolean;
   onBusy: 'ENQUEUE' | 'REJECT';
   /** The open tab of the inspector. Absent: the first one where the inspector has room, else none. */
   tab: TabName | undefined;
   /** The run of the inspected turn. Absent: the last turn of this visit. */
   runId: string | undefined;
+  /** The problems of parameters, which the address keeps until another value replaces them. */
+  faults: Faults;
 };
+
+type Faults = Partial<Record<'environment' | 'left' | 'right', { text: string; fault: string }>>;
 
 /** Reads the parameters of the address, and changes them. */
 export function useParameters() {
   return useAddress(read, written);
+}
+
+/** The problems that remain after parameters got other values. */
+export function withoutFaults(faults: Faults, ...names: (keyof Faults)[]): Faults {
+  const left = { ...faults };
+  for (const name of names) delete left[name];
+  return left;
 }
 
 /** A session id for a new conversation. */
@@ -32,27 +55,51 @@ export function newSessionId(): string {
 
 function read(search: URLSearchParams): Parameters {
   const tab = search.get('tab');
+  const { environment = DEFAULT_ENVIRONMENT, fault } = environmentIn(search);
+  const sides = sidesIn(search);
+  const faults: Faults = {};
+  for (const [name, problem] of Object.entries({ environment: fault, ...sides.faults }))
+    if (problem) faults[name as keyof Faults] = { text: search.get(name) ?? '', fault: problem };
   return {
     sessionId: search.get('session_id') || undefined,
-    environment: environmentIn(search).environment ?? DEFAULT_ENVIRONMENT,
+    environment,
     isCompared: search.get('compare') === 'true',
+    left: sides.left,
+    right: sides.right,
+    leftSession: search.get('left_session') || undefined,
+    rightSession: search.get('right_session') || undefined,
+    hasTools: search.get('tools') !== 'none',
+    isMarked: search.get('show') !== 'replies',
+    context: search.get('context') || undefined,
     isStreamed: search.get('stream') !== 'false',
     onBusy: search.get('on_busy') === 'reject' ? 'REJECT' : 'ENQUEUE',
     tab: TABS.find((name) => name === tab),
     runId: search.get('run') || undefined,
+    faults,
   };
 }
 
 /** The parameters that differ from their defaults. */
 function written(parameters: Parameters) {
   const { sessionId, environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
-  return new URLSearchParams({
+  const { left, right, leftSession, rightSession, hasTools, isMarked, context } = parameters;
+  const search = new URLSearchParams({
     ...(sessionId && { session_id: sessionId }),
     ...environmentParameter(environment),
     ...(isCompared && { compare: 'true' }),
+    // The problem of the right side may be that it equals the left one.
+    ...((nameOf(left) !== 'production' || parameters.faults.right) && { left: nameOf(left) }),
+    ...(nameOf(right) !== 'staging' && { right: nameOf(right) }),
+    ...(leftSession && { left_session: leftSession }),
+    ...(rightSession && { right_session: rightSession }),
+    ...(!hasTools && { tools: 'none' }),
+    ...(!isMarked && { show: 'replies' }),
+    ...(context && { context }),
     ...(!isStreamed && { stream: 'false' }),
     ...(onBusy === 'REJECT' && { on_busy: 'reject' }),
     ...(tab && { tab }),
     ...(runId && { run: runId }),
   });
+  for (const [name, { text }] of Object.entries(parameters.faults)) search.set(name, text);
+  return search;
 }

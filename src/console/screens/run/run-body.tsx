@@ -3,10 +3,10 @@ import { Link } from 'wouter';
 import { textOf } from '../../chat/turn.ts';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { RunPrompt } from './prompt/run-prompt.tsx';
+import { firstTokensOf } from '../../prompt/first-tokens.ts';
+import { RunPrompt } from '../../prompt/run-prompt.tsx';
 import './run.css';
 import { isActive } from '../../runs/labels.ts';
-import { isRecord } from '../../server/record.ts';
 import { RunContext } from './run-context.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -134,14 +134,6 @@ function Reply({ run, text }: { run: ShownRun; text: string }) {
     );
   // Markdown shows the object of a structured output as laid-out JSON.
   return <RunText title={title} text={text} isMarkdown />;
-}
-
-/** The tokens of the first request to the model, if its span has them. */
-function firstTokensOf({ trace }: ShownRun): number | undefined {
-  const counts = trace.spans.map(({ attributes }) =>
-    isRecord(attributes) ? attributes['gen_ai.usage.input_tokens'] : undefined,
-  );
-  return counts.find((count) => typeof count === 'number');
 }
 
 function liveTextOf({ turn }: RunReading['events']): string {

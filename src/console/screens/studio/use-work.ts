@@ -1,7 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunningDeployment } from '../../deploy/use-running.ts';
+import {
+  defendText,
+  forgetText,
+  keepText,
+  openText,
+  type TextPlace,
+} from '../../drafts/stored-text.ts';
 import type { OpenEditor } from './editor/commands.ts';
-import { defendText, forgetText, keepText, openText, type TextPlace } from './stored-text.ts';
 
 const PAUSE_MS = 300;
 

@@ -1,22 +1,22 @@
 import { memo, type ReactNode, useState } from 'react';
-import type { Environment } from '../../../../vocabulary/environments.ts';
 import type { Turn } from '../../../chat/turn.ts';
 import { IconButton } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/segments.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Call } from '../../../server/call.ts';
 import type { Exchange } from '../../../server/recording.ts';
-import type { Half } from '../half.ts';
 import type { TabName } from '../use-parameters.ts';
 import { CodeTab } from './code-tab.tsx';
 import './inspector.css';
 import { LimitsTab } from './limits-tab.tsx';
+import { type ComparedTurn, PromptTab } from './prompt-tab.tsx';
 import { RequestTab } from './request-tab.tsx';
 import { ResponseTab } from './response-tab.tsx';
 import { TraceTab } from './trace-tab.tsx';
 import { useExchanges } from './use-exchanges.ts';
 
 const TABS: { name: TabName; label: string }[] = [
+  { name: 'prompt', label: 'Prompt' },
   { name: 'request', label: 'Request' },
   { name: 'response', label: 'Response' },
   { name: 'trace', label: 'Trace' },
@@ -24,27 +24,37 @@ const TABS: { name: TabName; label: string }[] = [
   { name: 'code', label: 'Code' },
 ];
 
+type Side = 'left' | 'right';
+
 /** Shows the requests of one reply, and their responses. On a narrow screen, it replaces the conversation. */
 export function Inspector({
   turn,
   example,
-  sides,
+  sides = [],
   side,
+  compared,
   onSide,
   tab,
+  firstTab = 'request',
   onTab,
 }: {
   turn: Turn | undefined;
   /** What would be sent now, for the code before the first message. */
   example: Call;
-  /** The environments to choose from, if there are two. */
-  sides: Half[];
-  side: Environment | undefined;
-  onSide(name: Environment): void;
+  /** The sides of a comparison to choose from. */
+  sides?: { name: Side; label: string }[];
+  side?: Side | undefined;
+  /** The reply of the other side to the same message. */
+  compared?: Pick<ComparedTurn, 'label' | 'turn'> | undefined;
+  onSide?(name: Side): void;
   tab: TabName | undefined;
+  /** The tab that is open if the address names none. */
+  firstTab?: TabName;
   onTab(tab: TabName | undefined): void;
 }) {
-  const current = tab ?? 'request';
+  const current = tab ?? firstTab;
+  const label = sides.find(({ name }) => name === side)?.label ?? '';
+  const isFirst = side === 'right';
   return (
     <aside className="inspector" aria-label="Inspector">
       <div className="inspector-back">
@@ -54,18 +64,22 @@ export function Inspector({
           onClick={() => onTab(undefined)}
         />
       </div>
-      {sides.length > 1 && (
+      {onSide && (
         <div className="inspector-sides">
-          <Segments
-            label="Inspected environment"
-            options={sides.map(({ environment, label }) => ({ name: environment, label }))}
-            current={side}
-            onChange={onSide}
-          />
+          <Segments label="Inspected side" options={sides} current={side} onChange={onSide} />
         </div>
       )}
       <Tabs<TabName> label="Inspector" tabs={TABS} current={current} onChange={onTab}>
-        <Panel tab={current} turn={turn} call={turn?.call ?? example} />
+        {current === 'prompt' && turn ? (
+          <PromptTab
+            key={turn.id}
+            turn={turn}
+            label={label}
+            compared={compared && { ...compared, isFirst }}
+          />
+        ) : (
+          <Panel tab={current} turn={turn} call={turn?.call ?? example} />
+        )}
       </Tabs>
     </aside>
   );
@@ -83,10 +97,12 @@ const Panel = memo(
     call: Call;
   }): ReactNode {
     if (tab === 'limits') return <LimitsTab turn={turn} />;
-    if (tab === 'code') return <CodeTab call={call} />;
+    if (tab === 'code') return call.draft ? <NoCode /> : <CodeTab call={call} />;
     if (!turn) return <Hint>Send a message to see its {tab}.</Hint>;
     if (tab === 'trace') return <TraceTab key={turn.id} turn={turn} />;
-    return <OfExchange key={turn.id} turn={turn} tab={tab} />;
+    return (
+      <OfExchange key={turn.id} turn={turn} tab={tab === 'response' ? 'response' : 'request'} />
+    );
   },
   (one, other) =>
     one.tab === other.tab &&
@@ -129,6 +145,14 @@ function OfExchange({ turn, tab }: { turn: Turn; tab: 'request' | 'response' }) 
         <ResponseTab key={at} exchange={exchange} />
       )}
     </>
+  );
+}
+
+function NoCode() {
+  return (
+    <Hint>
+      A draft is sent with each message of the console. Deploy it to call it from your code.
+    </Hint>
   );
 }
 

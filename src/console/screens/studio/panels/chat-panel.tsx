@@ -4,7 +4,7 @@ import { Composer } from '../../../chat/composer.tsx';
 import { Conversation } from '../../../chat/conversation.tsx';
 import { loadMarkdown } from '../../../chat/reply-text.tsx';
 import { useChat } from '../../../chat/use-chat.ts';
-import { Button } from '../../../parts/button.tsx';
+import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { Empty } from '../../../parts/state.tsx';
 import type { Finding } from '../editor/state.ts';
@@ -31,6 +31,9 @@ export function ChatPanel(props: ChatPanelProps) {
     <div className="studio-chat">
       <div className="studio-chat-bar">
         <Variables {...props} values={values} onChange={setValues} />
+        <ButtonLink look="quiet" href={comparisonOf(props)}>
+          Compare…
+        </ButtonLink>
         <Button look="quiet" icon="plus" onClick={() => setCount(count + 1)}>
           New session
         </Button>
@@ -38,6 +41,12 @@ export function ChatPanel(props: ChatPanelProps) {
       <DraftChat key={count} {...props} values={values} />
     </div>
   );
+}
+
+/** The address of the comparison of the text with what runs. */
+function comparisonOf({ botId, environment }: ChatPanelProps): string {
+  const sides = environment === 'STAGING' ? 'left=staging&right=staging-draft' : 'right=draft';
+  return `/bots/${botId}/playground?compare=true&${sides}`;
 }
 
 function DraftChat({

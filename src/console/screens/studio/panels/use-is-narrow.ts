@@ -1,15 +1,8 @@
-import { useSyncExternalStore } from 'react';
+import { isBelow, useIsBelow } from '../../../parts/use-is-below.ts';
 
 /** The width below which the editor and the panels take turns, as in `studio.css`. */
-const narrow = matchMedia('(max-width: 899px)');
+const NARROW = 900;
 
-function subscribe(changed: () => void): () => void {
-  narrow.addEventListener('change', changed);
-  return () => narrow.removeEventListener('change', changed);
-}
+export const isNarrow = (): boolean => isBelow(NARROW);
 
-export const isNarrow = (): boolean => narrow.matches;
-
-export function useIsNarrow(): boolean {
-  return useSyncExternalStore(subscribe, isNarrow);
-}
+export const useIsNarrow = (): boolean => useIsBelow(NARROW);

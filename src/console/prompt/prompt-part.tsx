@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import { CopyButton } from '../../../parts/copy.tsx';
-import { Icon } from '../../../parts/icon.tsx';
-import { lacks } from '../../../server/viewer.ts';
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { lacks } from '../server/viewer.ts';
 import { type PlacedPart, ROLES } from './steps.ts';
 
 /** Characters that show at first. The rest shows on demand, because a long text is slow to lay out. */

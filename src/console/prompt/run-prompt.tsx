@@ -1,14 +1,15 @@
 import { useState } from 'react';
-import { RunPrompt as ReadPrompt } from '../../../../generated/operations/console.ts';
-import { Button } from '../../../parts/button.tsx';
-import { useCopy } from '../../../parts/copy.tsx';
-import { TextField } from '../../../parts/field.tsx';
-import { Failed, Skeleton } from '../../../parts/state.tsx';
-import { isActive } from '../../../runs/labels.ts';
-import { useServerQuery } from '../../../server/operations.ts';
-import type { ShownRun } from '../use-run.ts';
+import { RunPrompt as ReadPrompt, type RunStatus } from '../../generated/operations/console.ts';
+import { Button } from '../parts/button.tsx';
+import { useCopy } from '../parts/copy.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Failed, Skeleton } from '../parts/state.tsx';
+import { isActive } from '../runs/labels.ts';
+import { useServerQuery } from '../server/operations.ts';
+
 import './prompt.css';
 import { PromptPart } from './prompt-part.tsx';
+import { PromptStack, percent } from './prompt-stack.tsx';
 import {
   type Band,
   bandsOf,
@@ -20,7 +21,7 @@ import {
 } from './steps.ts';
 
 type PromptProps = {
-  run: ShownRun;
+  run: { id: string; status: RunStatus };
   /** Tokens of the request, as the model server counted them. */
   tokens?: number | undefined;
   /** Shows the parts of these sources alone. */
@@ -78,16 +79,7 @@ function Whole({ prompt, tokens }: { prompt: Prompt; tokens: number | undefined 
   return (
     <div className="prompt">
       {!prompt.complete && <Incomplete />}
-      <div className="prompt-stack" role="img" aria-label={stackLabel(bands)}>
-        {bands.map(({ kind, parts, length = 0 }) => (
-          <span
-            key={parts[0]?.place}
-            className={`prompt-${kind}`}
-            style={{ flexGrow: Math.max(length, total / 200) }}
-            title={KINDS[kind].name}
-          />
-        ))}
-      </div>
+      <PromptStack bands={bands} name="Parts of the prompt" />
       <TextField
         label="Find in the prompt"
         type="search"
@@ -117,15 +109,6 @@ function Whole({ prompt, tokens }: { prompt: Prompt; tokens: number | undefined 
     </div>
   );
 }
-
-function stackLabel(bands: readonly Band[]): string {
-  const total = bands.reduce((sum, { length = 0 }) => sum + length, 0);
-  return `Parts of the prompt by length: ${bands
-    .map(({ kind, length = 0 }) => `${KINDS[kind].name} ${percent(total && length / total)}`)
-    .join(', ')}`;
-}
-
-const percent = (share: number) => `${Math.round(share * 100)} %`;
 
 /** The parts of one source. */
 function BandView({

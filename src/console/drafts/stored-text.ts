@@ -1,5 +1,5 @@
-import { MAX_SOURCE_BYTES } from '../../../language/source.ts';
-import { itemNames, readItem, removeItem, writeItem } from '../../frame/storage.ts';
+import { MAX_SOURCE_BYTES } from '../../language/source.ts';
+import { itemNames, readItem, removeItem, writeItem } from '../frame/storage.ts';
 import { renewTabId, tabId } from './tab-id.ts';
 
 /** A text that is not deployed. */
@@ -46,6 +46,12 @@ export function openText(place: TextPlace): (StoredText & { isKept: boolean }) |
   if (!newest) return undefined;
   borrowed.set(prefixOf(place), newest);
   return { ...newest, isKept: true };
+}
+
+/** Reads the text that `openText` would open. */
+export function peekText(place: TextPlace): string | undefined {
+  const own = inMemory.get(prefixOf(place)) ?? read(nameOf(place));
+  return (own ?? entriesOf(prefixOf(place)).at(-1))?.text;
 }
 
 /** Keeps a text for this tab. @returns whether it survives a reload. */

@@ -1,4 +1,4 @@
-import { randomId } from '../../random-id.ts';
+import { randomId } from '../random-id.ts';
 
 const NAME = 'parley:tab';
 

@@ -1,8 +1,4 @@
-import type {
-  PromptRole,
-  PromptStep,
-  RunPromptQuery,
-} from '../../../../generated/operations/console.ts';
+import type { PromptRole, PromptStep, RunPromptQuery } from '../../generated/operations/console.ts';
 
 export type Prompt = NonNullable<NonNullable<RunPromptQuery['run']>['prompt']>;
 
