@@ -19,6 +19,7 @@ import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
 const Approvals = lazyPart(screenCode.approvals);
+const ChatPage = lazyPart(screenCode.chatPage);
 const Deployments = lazyPart(screenCode.deployments);
 const DeploymentComparison = lazyPart(screenCode.deploymentComparison);
 const Evaluations = lazyPart(screenCode.evaluations);
@@ -119,6 +120,9 @@ function Screens(): ReactNode {
       </Route>
       <Route path={SCREENS.evaluations.path}>
         {({ botId, opened }) => <Evaluations key={botId} botId={botId} opened={opened} />}
+      </Route>
+      <Route path={SCREENS.chatPage.path}>
+        {({ botId }) => <ChatPage key={botId} botId={botId} />}
       </Route>
       <Route path={SCREENS.studio.path}>
         {({ botId }) => <Studio key={botId} botId={botId} />}

@@ -7,6 +7,7 @@ export const screenCode = {
   newBot: start,
   start,
   home: () => import('./screens/home/home.tsx'),
+  chatPage: () => import('./screens/chat-page/chat-page-screen.tsx'),
   playground: () => import('./screens/playground/playground.tsx'),
   runs: () => import('./screens/runs/runs.tsx'),
   run: () => import('./screens/run/run.tsx'),

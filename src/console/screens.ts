@@ -17,6 +17,7 @@ type ScreenRow = {
     | 'home'
     | 'layers'
     | 'list'
+    | 'panel'
     | 'plus'
     | 'pulse'
     | 'shield'
@@ -124,6 +125,14 @@ export const SCREENS = {
     group: 'This bot',
     words: 'tests replay judge cases',
     needs: 'DEPLOY',
+  },
+  chatPage: {
+    path: '/bots/:botId/chat-page',
+    title: 'Chat page',
+    icon: 'panel',
+    navigation: 'bot',
+    group: 'This bot',
+    words: 'web widget logo accent embed visitors preview',
   },
   studio: {
     path: '/bots/:botId/studio',

@@ -52,6 +52,18 @@ export function accentColors(accent: string): { light: AccentColors; dark: Accen
   };
 }
 
+/** Declarations that give an element the colours of an accent, in the theme of the element. */
+export function accentTokens(accent: string): Record<string, string> {
+  const { light, dark } = accentColors(accent);
+  const both = (name: keyof AccentColors) => `light-dark(${light[name]}, ${dark[name]})`;
+  return {
+    '--accent': both('accent'),
+    '--accent-hover': both('hover'),
+    '--accent-ink': both('ink'),
+    '--accent-wash': both('wash'),
+  };
+}
+
 function colorsOn(paper: string, accent: string, { ink, away }: { ink: string; away: Rgb }) {
   const hover = textOf(mix(rgbOf(accent), away, HOVER_PART));
   return { accent, hover, ink, wash: textOf(mix(rgbOf(paper), rgbOf(accent), WASH_PART)) };

@@ -332,6 +332,51 @@ describe('a reply whose network is cut', () => {
     expect(await runsOf()).toHaveLength(1);
   });
 
+  browserTest('keeps what is typed and sent while the server is away', async () => {
+    const proxy = await startProxy(app.url);
+    atTheEnd(() => proxy.close());
+    const { page, say, replies } = await openChat({}, proxy.url);
+    await say('One');
+    await expect.poll(replies).toHaveLength(1);
+    proxy.cut();
+    await say('Two');
+    await page.getByText('The connection is lost. What you write stays here').waitFor();
+    await assertAccessible(page);
+    await page.getByLabel('Message').fill('And three');
+    proxy.restore();
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+    await expect.poll(replies).toEqual(Array(2).fill('Your order is on its way.'));
+    expect(await page.getByLabel('Message').inputValue()).toBe('And three');
+    await page.reload();
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('And three');
+    await page.getByLabel('Message').press('Enter');
+    await expect.poll(replies).toHaveLength(3);
+    await page.reload();
+    await expect.poll(replies).toHaveLength(3);
+    expect(await page.getByLabel('Message').inputValue()).toBe('');
+    expect(await statuses()).toEqual([
+      ['One', 'COMPLETED'],
+      ['Two', 'COMPLETED'],
+      ['And three', 'COMPLETED'],
+    ]);
+  });
+
+  browserTest('keeps a message that did not reach the server for the next visit', async () => {
+    const proxy = await startProxy(app.url);
+    atTheEnd(() => proxy.close());
+    const { page, say } = await openChat({}, proxy.url);
+    proxy.cut();
+    await say('Lost on the way');
+    await page.getByText('The connection is lost').waitFor();
+    const context = page.context();
+    await page.close();
+    proxy.restore();
+    const later = await context.newPage();
+    await later.goto(`${proxy.url}/chat/${bot}`);
+    await expect.poll(() => later.getByLabel('Message').inputValue()).toBe('Lost on the way');
+    expect(await runsOf()).toHaveLength(0);
+  });
+
   browserTest('continues after a reload', async () => {
     const release = inTwoParts();
     const { page, say, replies } = await openChat();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { BrowserContextOptions, FrameLocator, Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { updateBot, WEB } from '../channels/web/visitors.ts';
@@ -147,6 +148,30 @@ describe('the widget', () => {
       await sayIn(opened, 'Again');
       await expect.poll(() => app.prisma.run.count({ where: { botId: bot } })).toBe(2);
       expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(1);
+    },
+  );
+
+  browserTest(
+    'has the accent of its line, then the accent of the definition, and a checked hash',
+    async () => {
+      bot = await tenant.bot('channel web { accent "#403CBF" }');
+      await updateBot(tenant, bot, { webOrigins: [origin] });
+      const script = Buffer.from(await (await fetch(`${app.url}/widget.js`)).arrayBuffer());
+      const attributes = {
+        'data-accent': '#c2185b',
+        integrity: `sha384-${hash('sha384', script, 'base64')}`,
+        crossorigin: 'anonymous',
+      };
+      const shown = await openShop(attributes, { colorScheme: 'light' });
+      const color = () =>
+        shown.page
+          .getByRole('button', { name: 'Ask us' })
+          .evaluate((element) => getComputedStyle(element).backgroundColor);
+      await expect.poll(color).toBe('rgb(194, 24, 91)');
+      await open(shown);
+      await shown.page.mouse.move(1, 1);
+      await expect.poll(color).toBe('rgb(64, 60, 191)');
+      expect(shown.log).toEqual([]);
     },
   );
 

@@ -14,6 +14,8 @@ agent "Garden shop" {
   prompt "You are the garden shop's desk."
   tools time
   channel web {
+    title       "The garden shop"
+    accent      "#2f6f3e"
     welcome "Hi! I am the desk of the **garden shop**. Ask me about a plant or an order."
     suggestions "Where is my order?", "Which roses like shade?", "I want to return something"
   }

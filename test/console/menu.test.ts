@@ -49,7 +49,7 @@ describe('a menu', () => {
     for (const [key, item] of [
       ['ArrowDown', 'Open'],
       ['ArrowUp', 'Delete…'],
-      ['ArrowUp', 'Web chat…'],
+      ['ArrowUp', 'Rename…'],
       ['End', 'Delete…'],
       ['ArrowDown', 'Open'],
       ['ArrowDown', 'Runs'],

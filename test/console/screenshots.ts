@@ -45,11 +45,10 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByRole('dialog').waitFor();
   },
-  'bots-web-chat': async (page) => {
-    await page.goto('/bots');
-    await page.getByRole('button', { name: 'Actions for Support' }).click();
-    await page.getByRole('menuitem', { name: 'Web chat…' }).click();
-    await page.getByRole('dialog').getByLabel('Messages a minute').waitFor();
+  'page-of-chat': async (page) => {
+    await page.goto('/bots/demo/chat-page');
+    await page.getByLabel('Messages a minute').waitFor();
+    await page.getByText('sha384-').waitFor();
   },
   home: async (page) => {
     await page.goto('/bots/demo');

@@ -302,6 +302,23 @@ describe('the test chat', () => {
     await page.waitForURL(`**/runs/${runs[0]?.id}`);
   });
 
+  browserTest('begins as the chat page does, and follows the text', async () => {
+    const { page } = await open();
+    answerWith(app, 'Ahoy!');
+    const web = (welcome: string) =>
+      agent(`channel web { title "ACME" welcome "${welcome}" suggestions "Where is my order?" }`);
+    await write(page, web('Hi!'));
+    const chatPage = page.getByRole('region', { name: 'The chat page' });
+    await chatPage.getByText('Hi!').waitFor();
+    await write(page, web('Welcome!'));
+    await chatPage.getByText('Welcome!').waitFor();
+    await assertAccessible(page);
+    await chatPage.getByRole('button', { name: 'Where is my order?' }).click();
+    await page.locator('.turn-reply').getByText('Ahoy!').waitFor();
+    expect(JSON.stringify(lastAsked(app))).toContain('Where is my order?');
+    expect(await chatPage.count()).toBe(0);
+  });
+
   browserTest('continues its conversation with each message', async () => {
     const { page } = await open();
     answerWith(app, 'Ahoy!');

@@ -1,21 +1,12 @@
 import type { ActiveDeployments, RunningDeployment } from '../../deployments/active.ts';
 import { createDerived } from '../../deployments/derived.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
+import { type ChatPageTexts, chatPageOf } from '../../language/chat-page.ts';
 
 /** The beginning of a conversation on a bot's chat page. */
-export type ChatPage = {
+export type ChatPage = ChatPageTexts & {
   /** The active deployment. The page is the same while it is. */
   deploymentId: string;
-  /** Name of the agent, at most 200 characters. */
-  name: string;
-  /** The title, or else the name. */
-  title: string;
-  /** The colour of the page, as `#rrggbb`. */
-  accent: string | undefined;
-  /** Shown before the first message, at most 2,000 characters. */
-  welcome: string | undefined;
-  /** Offered as first messages, at most 8 of 200 characters. */
-  suggestions: string[];
 };
 
 /** The chat pages of bots. A bot has one if its active production deployment has the web channel. */
@@ -58,9 +49,6 @@ export function createChatPages({
 }
 
 function pageOf({ deploymentId, definition }: RunningDeployment): ChatPage | undefined {
-  const channel = definition.channels.find((found) => found.type === 'web');
-  if (!channel) return undefined;
-  const { name } = definition;
-  const { title = name, accent, welcome, suggestions } = channel;
-  return { deploymentId, name, title, accent, welcome, suggestions };
+  const texts = chatPageOf(definition);
+  return texts && { deploymentId, ...texts };
 }

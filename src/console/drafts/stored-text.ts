@@ -48,8 +48,8 @@ export function openText(place: TextPlace): (StoredText & { isKept: boolean }) |
   return { ...newest, isKept: true };
 }
 
-/** Reads the text that `openText` would open. */
-export function peekText(place: TextPlace): string | undefined {
+/** The text of this tab or, without one, the newest text of another tab. Both stay as they are. */
+export function newestText(place: TextPlace): string | undefined {
   const own = inMemory.get(prefixOf(place)) ?? read(nameOf(place));
   return (own ?? entriesOf(prefixOf(place)).at(-1))?.text;
 }

@@ -21,7 +21,11 @@ import type { Visit } from './visit.ts';
 export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
   const conversation = useConversation(page.bot, visit);
   const { turns, isBusy, isLoading, isWaiting, problem } = conversation;
-  const [message, setMessage] = useState('');
+  const [message, setMessage] = useState(() => visit.kept.draft());
+  const write = (text: string) => {
+    setMessage(text);
+    visit.kept.setDraft(text);
+  };
   const [isForgetting, setForgetting] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
   const { isAway } = useStore(connection);
@@ -91,7 +95,8 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
         <div className="chat-foot">
           {isAway && (
             <p className="chat-notice" role="status">
-              The connection is lost. The chat continues when it is back.
+              The connection is lost. What you write stays here, and messages are sent when it is
+              back.
             </p>
           )}
           {isWaiting && !isBusy && (
@@ -111,13 +116,13 @@ export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
           )}
           <Composer
             message={message}
-            onChange={setMessage}
+            onChange={write}
             input={input}
             placeholder="Write a message"
             isBusy={isBusy}
             onSend={() => {
               send(message);
-              setMessage('');
+              write('');
             }}
             onStop={() => void conversation.stop()}
           />

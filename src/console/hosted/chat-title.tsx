@@ -1,7 +1,15 @@
 import './chat-title.css';
 
 /** The logo of a bot, or else the first letter of its title, and the title. */
-export function ChatTitle({ title, logo }: { title: string; logo?: string | undefined }) {
+export function ChatTitle({
+  title,
+  logo,
+  heading: Heading = 'h1',
+}: {
+  title: string;
+  logo?: string | undefined;
+  heading?: 'h1' | 'p';
+}) {
   return (
     <>
       {logo ? (
@@ -11,9 +19,9 @@ export function ChatTitle({ title, logo }: { title: string; logo?: string | unde
           {initialOf(title)}
         </span>
       )}
-      <h1 className="cut" dir="auto">
+      <Heading className="cut" dir="auto">
         {title}
-      </h1>
+      </Heading>
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** A message to the widget, which contains this page in an iframe. */
 export type ToWidget =
-  | { type: 'ready' }
+  /** The page shows. The widget takes its accent. */
+  | { type: 'ready'; accent: string | undefined }
   | { type: 'close' }
   | { type: 'token' }
   /** Keeps a text for this page, whose own storage the browser blocks. */

@@ -17,14 +17,14 @@ export function Suggestions({
   onChoose,
 }: {
   texts: readonly string[];
-  onChoose(text: string): void;
+  onChoose: ((text: string) => void) | undefined;
 }) {
   if (texts.length === 0) return null;
   return (
     <ul className="suggestions" aria-label="Suggestions">
       {[...new Set(texts)].map((text) => (
         <li key={text}>
-          <button type="button" dir="auto" onClick={() => onChoose(text)}>
+          <button type="button" dir="auto" onClick={() => onChoose?.(text)}>
             <span>{text}</span>
             <Icon name="chevron" />
           </button>

@@ -4,10 +4,10 @@ export type Page = {
   bot: string;
   title: string;
   /** The colour of the page, as `#rrggbb`. */
-  accent?: string;
+  accent?: string | undefined;
   /** The address of the logo. */
-  logo?: string;
-  welcome?: string;
+  logo?: string | undefined;
+  welcome?: string | undefined;
   suggestions: string[];
 };
 

@@ -20,7 +20,12 @@ export type StoredConversation = {
   /** Continues the session. */
   resume(): string | undefined;
   setResume(resume: string): void;
-  /** Keeps a message. Tabs that begin and end runs at the same time do not disturb each other. */
+  /** What the visitor wrote in an earlier visit, and no run has taken. */
+  draft(): string;
+  setDraft(text: string): void;
+  /** Keeps a message that is sent, until its run begins. */
+  setUnsent(message: string): void;
+  /** Keeps a message whose run has begun. Tabs that begin and end runs at the same time do not disturb each other. */
   begin(open: OpenMessage): void;
   /** Forgets the message of a run. */
   end(runId: string): void;
@@ -40,6 +45,8 @@ type Kept = { resume?: string; open?: OpenMessage | undefined };
 
 export function createStoredConversation(bot: string, embedding: Embedding): StoredConversation {
   const name = `parley:chat:${bot}`;
+  const draftName = `parley:draft:${bot}`;
+  const unsentName = `parley:unsent:${bot}`;
   const nameOf = (runId: string) => `${name}:${runId}`;
   const isStored = !embedding.hasTokens;
   let own = (isStored && read<Kept>(embedding.kept)) || {};
@@ -70,7 +77,23 @@ export function createStoredConversation(bot: string, embedding: Embedding): Sto
       setOwn({ ...own, resume });
     },
 
+    draft() {
+      if (!isStored) return '';
+      const text = [readItem(unsentName), readItem(draftName)].filter(Boolean).join('\n\n');
+      removeItem(unsentName);
+      this.setDraft(text);
+      return text;
+    },
+
+    setDraft(text) {
+      if (text === '') removeItem(draftName);
+      else store(draftName, text);
+    },
+
+    setUnsent: (message) => store(unsentName, message),
+
     begin(open) {
+      if (readItem(unsentName) === open.message) removeItem(unsentName);
       store(nameOf(open.runId), JSON.stringify(open));
       setOwn({ ...own, open });
     },
@@ -89,7 +112,7 @@ export function createStoredConversation(bot: string, embedding: Embedding): Sto
     },
 
     clear() {
-      for (const item of storedNames()) removeItem(item);
+      for (const item of [...storedNames(), draftName, unsentName]) removeItem(item);
       store(name, '');
       setOwn({});
     },

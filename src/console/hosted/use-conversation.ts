@@ -4,7 +4,9 @@ import { createPainter } from '../chat/painter.ts';
 import { isOpen, type Turn, withEvent } from '../chat/turn.ts';
 import { randomId } from '../random-id.ts';
 import { chatProblem } from '../server/chat-problem.ts';
-import type { Problem } from '../server/problem.ts';
+import { connection } from '../server/connection.ts';
+import { AWAY, type Problem } from '../server/problem.ts';
+import { useStore } from '../server/store.ts';
 import { readHistory } from './history.ts';
 import { useOtherTabs } from './other-tabs.ts';
 import { cancelReply, followMessage, type Reply, readReply, sendMessage } from './reply.ts';
@@ -92,7 +94,11 @@ export function useConversation(bot: string, visit: Visit): Conversation {
   const load = useCallback(
     (position?: string) =>
       attempt(async () => {
+        const ended = endedIn(latest.current);
         const history = await readHistory(visit, bot, position);
+        // The server may have read the history before a reply that ended meanwhile.
+        if (!position && [...endedIn(latest.current)].some((id) => !ended.has(id)))
+          return void (await load());
         const unstored = position ? [] : unstoredOf(latest.current);
         setTurns((all) => [...history.turns, ...(position ? all : unstored)]);
         setBefore(history.before);
@@ -139,6 +145,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
   /** @param failed the turn of the same message, to send it again. */
   const send = async (message: string, failed?: Turn) => {
     const id = failed?.id ?? randomId();
+    visit.kept.setUnsent(message);
     setProblem(undefined);
     setTurns((all) => [
       ...all.filter((turn) => turn.id !== id),
@@ -146,6 +153,13 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     ]);
     await read(sendMessage(visit, bot, { id, message, announced: failed?.runId }));
   };
+
+  // The message is sent again with its key, so that it begins one run, whatever became of the request before.
+  const { isAway } = useStore(connection);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each return of the server
+  useEffect(() => {
+    if (!isAway && last?.problem?.code === AWAY.code) void send(last.message, last);
+  }, [isAway]);
 
   useEffect(() => {
     if (visit.hasHistory()) void load().then(() => setLoading(false));
@@ -188,6 +202,10 @@ export function useConversation(bot: string, visit: Visit): Conversation {
       tabs.announce('reset');
     },
   };
+}
+
+function endedIn(turns: Turn[]): Set<string> {
+  return new Set(turns.filter((turn) => !isOpen(turn)).map(({ id }) => id));
 }
 
 /** The last turns, which are not in the history: it has whole and stopped runs. */

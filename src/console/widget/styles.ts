@@ -20,11 +20,11 @@ export const STYLES = `
   font: 500 15px/1.4 ui-sans-serif, system-ui, "Segoe UI", sans-serif;
 }
 .button {
-  background: light-dark(#0b6e5f, #57d3b9);
+  background: var(--accent, light-dark(#0b6e5f, #57d3b9));
   border: 0;
   border-radius: 99px;
   box-shadow: 0 1px 3px rgb(0 0 0 / .2), 0 8px 24px rgb(0 0 0 / .16);
-  color: light-dark(#fff, #06231e);
+  color: var(--accent-ink, light-dark(#fff, #06231e));
   cursor: pointer;
   display: block;
   margin-left: auto;
@@ -33,7 +33,7 @@ export const STYLES = `
   padding: 12px 22px;
 }
 :host([data-position="left"]) .button { margin-left: 0; }
-.button:hover { background: light-dark(#095c50, #74dec8); }
+.button:hover { background: var(--accent-hover, light-dark(#095c50, #74dec8)); }
 :focus-visible { outline: 3px solid light-dark(#191c1b, #eceeed); outline-offset: 3px; }
 .panel {
   background: light-dark(#fdfdfc, #121413);

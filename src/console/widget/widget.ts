@@ -1,3 +1,4 @@
+import { accentTokens, isColor } from '../../language/accent.ts';
 import { STYLES } from './styles.ts';
 
 /** A message of the conversation, for the page around the widget. */
@@ -28,7 +29,7 @@ if (script instanceof HTMLScriptElement && !window.parley) window.parley = creat
 
 /** Adds a button that opens the chat page in a frame. The options are data attributes of the script's element. */
 function createWidget({ src, dataset }: HTMLScriptElement): Parley {
-  const { bot = '', label = 'Chat', position, theme, tokenUrl } = dataset;
+  const { bot = '', label = 'Chat', position, theme, tokenUrl, accent } = dataset;
   const page = new URL(`chat/${encodeURIComponent(bot)}`, src);
   const fragment = new URLSearchParams({ origin: location.origin });
   if (theme) fragment.set('theme', theme);
@@ -47,6 +48,13 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   root.adoptedStyleSheets = [styles];
   if (position === 'left') host.dataset.position = position;
   if (theme) host.dataset.theme = theme;
+
+  const paint = (color: unknown) => {
+    if (typeof color !== 'string' || !isColor(color)) return;
+    for (const [name, value] of Object.entries(accentTokens(color)))
+      host.style.setProperty(name, value);
+  };
+  paint(accent);
 
   const button = element('button', { type: 'button', className: 'button', textContent: label });
   button.setAttribute('aria-expanded', 'false');
@@ -115,6 +123,7 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
     if (type === 'ready') {
       isReady = true;
       show('ready');
+      paint(message.accent);
       if (root.activeElement === leave) frame.focus();
     } else if (type === 'close') close();
     else if (type === 'keep') storage()?.setItem(name, String(message.text));

@@ -24,6 +24,8 @@ const WIDGET_HEADERS = {
   'content-type': 'text/javascript; charset=utf-8',
   'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
   'cross-origin-resource-policy': 'cross-origin',
+  // Browsers compare a script with its hash only if they may read it.
+  'access-control-allow-origin': '*',
 };
 
 /**

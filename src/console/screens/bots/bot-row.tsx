@@ -21,13 +21,11 @@ export function BotRow({
   bot,
   stats,
   onRename,
-  onWebChat,
   onDelete,
 }: {
   bot: ListedBot;
   stats: Stats;
   onRename(): void;
-  onWebChat(): void;
   onDelete(): void;
 }) {
   const [, navigate] = useLocation();
@@ -52,12 +50,10 @@ export function BotRow({
           <MenuItem onSelect={() => navigate(`/bots/${bot.id}/runs`)}>Runs</MenuItem>
           <MenuItem onSelect={() => navigate(`/bots/${bot.id}/sessions`)}>Sessions</MenuItem>
           <MenuItem onSelect={() => navigate(`/bots/${bot.id}/deployments`)}>Deployments</MenuItem>
+          <MenuItem onSelect={() => navigate(`/bots/${bot.id}/chat-page`)}>Chat page</MenuItem>
           <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
           <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onRename}>
             Rename…
-          </MenuItem>
-          <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onWebChat}>
-            Web chat…
           </MenuItem>
           <hr />
           <MenuItem isDanger unavailable={!mayChange && lacks('ADMIN')} onSelect={onDelete}>

@@ -19,7 +19,6 @@ import { SCREENS } from '../../screens.ts';
 import { DeleteBotDialog } from './delete-bot.tsx';
 import { RenameBotDialog } from './rename-bot.tsx';
 import { useStats } from './use-stats.ts';
-import { WebChatDialog } from './web-chat.tsx';
 
 /** Bots of one page of the list. */
 const PAGE = 50;
@@ -56,7 +55,6 @@ function NewBotLink() {
 
 function BotTable() {
   const [renamed, setRenamed] = useState<ListedBot>();
-  const [chatting, setChatting] = useState<ListedBot>();
   const [leaving, setLeaving] = useState<ListedBot>();
   return (
     <>
@@ -68,18 +66,11 @@ function BotTable() {
         />
         <Pages
           page={(after, onMore) => (
-            <BotPage
-              after={after}
-              onMore={onMore}
-              onRename={setRenamed}
-              onWebChat={setChatting}
-              onDelete={setLeaving}
-            />
+            <BotPage after={after} onMore={onMore} onRename={setRenamed} onDelete={setLeaving} />
           )}
         />
       </table>
       {renamed && <RenameBotDialog bot={renamed} onClose={() => setRenamed(undefined)} />}
-      {chatting && <WebChatDialog bot={chatting} onClose={() => setChatting(undefined)} />}
       {leaving && <DeleteBotDialog bot={leaving} onClose={() => setLeaving(undefined)} />}
     </>
   );
@@ -89,13 +80,11 @@ function BotPage({
   after,
   onMore,
   onRename,
-  onWebChat,
   onDelete,
 }: {
   after: string | null;
   onMore: OnMore;
   onRename(bot: ListedBot): void;
-  onWebChat(bot: ListedBot): void;
   onDelete(bot: ListedBot): void;
 }) {
   const { data, problem, retry } = useServerQuery(BotsQuery, { first: PAGE, after });
@@ -117,7 +106,6 @@ function BotPage({
           bot={node}
           stats={stats.of(node.id)}
           onRename={() => onRename(node)}
-          onWebChat={() => onWebChat(node)}
           onDelete={() => onDelete(node)}
         />
       ))}

@@ -59,6 +59,7 @@ export function Workspace({
   const start = useMemo(() => editorText(source), [source]);
   const [editor, setEditor] = useState<OpenEditor>();
   const [read, setRead] = useState<Findings>();
+  const [chatPage, setChatPage] = useState<Findings['chatPage']>();
   const [renaming, setRenaming] = useState<Renaming>();
   const [target, setTarget] = useState(environment);
   const [isDeploying, setDeploying] = useState(false);
@@ -155,7 +156,11 @@ export function Workspace({
             variables={deployed}
             onOpen={setEditor}
             onChange={work.changed}
-            onRead={setRead}
+            onRead={(next) => {
+              setRead(next);
+              // The preview stays while a mistake is corrected.
+              if (!next.hasErrors) setChatPage(next.chatPage);
+            }}
             onSave={format}
             onFormat={format}
             onRename={askForName}
@@ -176,6 +181,7 @@ export function Workspace({
                 envNames={read?.envNames ?? NONE}
                 deployed={deployed ?? NONE}
                 hasErrors={read?.hasErrors ?? false}
+                chatPage={chatPage}
                 onRefused={editor.showRefused}
               />
             ),

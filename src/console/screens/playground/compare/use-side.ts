@@ -3,7 +3,7 @@ import { type BotQuery, DeploymentToTry } from '../../../../generated/operations
 import type { Environment } from '../../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../../vocabulary/names.ts';
 import { versionName } from '../../../deploy/version.ts';
-import { peekText } from '../../../drafts/stored-text.ts';
+import { newestText } from '../../../drafts/stored-text.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { Problem } from '../../../server/problem.ts';
 import { lacks, useScope, useViewer } from '../../../server/viewer.ts';
@@ -42,7 +42,7 @@ export function useSide(bot: ShownBot, choice: SideChoice): ComparedSide {
   // The Studio cannot change the text while this screen is open in the same tab.
   const [draft] = useState(() =>
     choice.kind === 'draft'
-      ? peekText({ accountId, botId: bot.id, environment: choice.environment })
+      ? newestText({ accountId, botId: bot.id, environment: choice.environment })
       : undefined,
   );
   const none = { deploymentId: undefined, isReading: false, problem: undefined, retry };

@@ -2,6 +2,7 @@ import { type Action, type Diagnostic as Shown, setDiagnostics } from '@codemirr
 import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import type { AgentTest } from '../../../../language/agent-test.ts';
+import { type ChatPageTexts, chatPageOf } from '../../../../language/chat-page.ts';
 import { readSource } from '../../../../language/read.ts';
 import type { Syntax } from '../language/syntax.ts';
 import {
@@ -21,6 +22,8 @@ export type Findings = {
   envNames: readonly string[];
   /** The tests of a valid text. */
   tests: readonly AgentTest[];
+  /** The chat page of a valid text with `channel web`. */
+  chatPage: ChatPageTexts | undefined;
 };
 
 /** Up to this length, a text is checked after each key press has shown; a longer one at a pause in typing. */
@@ -84,6 +87,7 @@ function findingsIn(doc: Text, names: readonly string[] | undefined) {
     hasErrors: definition === null,
     envNames,
     tests,
+    chatPage: definition ? chatPageOf(definition) : undefined,
   };
 }
 

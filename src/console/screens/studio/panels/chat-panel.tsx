@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'react';
+import type { ChatPageTexts } from '../../../../language/chat-page.ts';
 import type { Environment } from '../../../../vocabulary/environments.ts';
 import { Composer } from '../../../chat/composer.tsx';
 import { Conversation } from '../../../chat/conversation.tsx';
 import { loadMarkdown } from '../../../chat/reply-text.tsx';
 import { useChat } from '../../../chat/use-chat.ts';
+import { ChatPreview } from '../../../hosted/chat-preview.tsx';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { TextField } from '../../../parts/field.tsx';
 import { Empty } from '../../../parts/state.tsx';
@@ -19,6 +21,8 @@ type ChatPanelProps = {
   /** The variables of the deployment, which the draft takes over. */
   deployed: readonly string[];
   hasErrors: boolean;
+  /** The chat page of the text in the editor. */
+  chatPage: ChatPageTexts | undefined;
   /** Shows what the server found wrong with the definition. */
   onRefused(findings: readonly Finding[]): void;
 };
@@ -55,13 +59,14 @@ function DraftChat({
   definition,
   envNames,
   hasErrors,
+  chatPage,
   onRefused,
   values,
 }: ChatPanelProps & { values: Record<string, string> }) {
   const chat = useChat();
   const sessionId = chat.turns.find((turn) => turn.sessionId)?.sessionId;
   const [message, setMessage] = useState('');
-  const send = async () => {
+  const send = async (text: string) => {
     setMessage('');
     const envVars = envNames.flatMap((name) => {
       const value = values[name];
@@ -69,14 +74,14 @@ function DraftChat({
     });
     const refused = await chat.send({
       botId,
-      message,
+      message: text,
       sessionId,
       environment,
       protocol: 'graphql',
       isStreamed: true,
       draft: { definition: definition(), envVars },
     });
-    if (refused) setMessage(message);
+    if (refused) setMessage(text);
   };
   const diagnostics = chat.turns.at(-1)?.problem?.diagnostics;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
@@ -86,12 +91,21 @@ function DraftChat({
   return (
     <>
       <Conversation turns={chat.turns} label="Test conversation">
-        <Empty title="Try it before you deploy it">
-          <p>
-            The definition in the editor answers, with your unsaved changes. Only you see it, and
-            its runs are kept for a day.
-          </p>
-        </Empty>
+        {hasWelcome(chatPage) ? (
+          <>
+            <ChatPreview
+              page={chatPage}
+              onSuggestion={(text) => {
+                if (!hasErrors) void send(text);
+              }}
+            />
+            <p className="faint studio-chat-note">{NOTE}</p>
+          </>
+        ) : (
+          <Empty title="Try it before you deploy it">
+            <p>{NOTE}</p>
+          </Empty>
+        )}
       </Conversation>
       <Composer
         message={message}
@@ -100,11 +114,19 @@ function DraftChat({
         isBusy={chat.isBusy}
         unavailable={hasErrors && 'Correct the errors first.'}
         onFocus={loadMarkdown}
-        onSend={() => void send()}
+        onSend={() => void send(message)}
         onStop={() => void chat.stop()}
       />
     </>
   );
+}
+
+const NOTE =
+  'The definition in the editor answers, with your unsaved changes. Only you see it, and its runs are kept for a day.';
+
+/** Whether visitors of the chat page read something before the first message. */
+function hasWelcome(page: ChatPageTexts | undefined): page is ChatPageTexts {
+  return page !== undefined && (page.welcome !== undefined || page.suggestions.length > 0);
 }
 
 /** The values that the test uses for variables. They stay in this tab's memory. */

@@ -4,17 +4,19 @@ import {
   type WebChatQuery,
   type WebChatSettingsFragment,
 } from '../../../generated/operations/console.ts';
-import { DialogForm } from '../../parts/dialog-form.tsx';
+import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useMutate } from '../../server/operations.ts';
 import { detailFor, type Problem } from '../../server/problem.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
 
-/** A bot with the fields that the dialog shows. */
+/** A bot with the fields that the screen shows. */
 export type WebChatBot = NonNullable<WebChatQuery['bot']>;
 
-/** The settings of a chat page. */
-export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void }) {
+/** Which pages may contain the chat page, and how much a visitor may do. */
+export function VisitorsForm({ bot }: { bot: WebChatBot }) {
+  const mayChange = useScope('ADMIN');
   const [origins, setOrigins] = useState(bot.webOrigins.join('\n'));
   const [sessions, setSessions] = useState(String(bot.visitorSessionsPerHour));
   const [messages, setMessages] = useState(String(bot.visitorMessagesPerMinute));
@@ -30,18 +32,15 @@ export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void
   const submit = async () => {
     setSent(linesOf(origins));
     const { data } = await run({ id: bot.id, ...settings });
-    if (!data?.updateBot) return;
-    onClose();
-    toast(`Saved the web chat of ${bot.name}.`);
+    if (data?.updateBot) toast('Saved the settings of visitors.');
   };
   return (
-    <DialogForm
-      action="Save"
-      isBusy={isBusy}
-      problem={problem}
-      unavailable={!isChanged && 'Nothing has changed.'}
-      onSubmit={() => void submit()}
-      onCancel={onClose}
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
     >
       <TextArea
         label="Pages that may contain the chat"
@@ -53,7 +52,7 @@ export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void
         hint="Their origins, one on each line, or * for every page. Without any, only the chat page itself works."
         onChange={({ target }) => setOrigins(target.value)}
       />
-      <div className="web-chat-limits">
+      <div className="chat-settings-limits">
         <Limit
           label="New conversations an hour"
           value={sessions}
@@ -67,7 +66,22 @@ export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void
           onChange={setMessages}
         />
       </div>
-    </DialogForm>
+      {problem && problem.details.length === 0 && (
+        <p className="field-error" role="alert">
+          {problem.message}
+        </p>
+      )}
+      <div className="actions">
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={isBusy}
+          unavailable={(!mayChange && lacks('ADMIN')) || (!isChanged && 'Nothing has changed.')}
+        >
+          Save
+        </Button>
+      </div>
+    </form>
   );
 }
 
