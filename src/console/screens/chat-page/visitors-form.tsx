@@ -71,7 +71,7 @@ export function VisitorsForm({ bot }: { bot: WebChatBot }) {
           {problem.message}
         </p>
       )}
-      <div className="actions">
+      <div>
         <Button
           type="submit"
           look="primary"
