@@ -97,14 +97,16 @@ describe('the screen of a chat page', () => {
       await page.getByRole('button', { name: 'Staging' }).click();
       await preview(page).getByText('In staging').waitFor();
       for (const [theme, paper] of [
-      ['Dark', 'rgb(18, 20, 19)'],
-      ['Light', 'rgb(253, 253, 252)'],
-    ] as const) {
-      await page.getByRole('button', { name: theme }).click();
-      await expect
-        .poll(() => preview(page).evaluate((element) => getComputedStyle(element).backgroundColor))
-        .toBe(paper);
-    }
+        ['Dark', 'rgb(18, 20, 19)'],
+        ['Light', 'rgb(253, 253, 252)'],
+      ] as const) {
+        await page.getByRole('button', { name: theme }).click();
+        await expect
+          .poll(() =>
+            preview(page).evaluate((element) => getComputedStyle(element).backgroundColor),
+          )
+          .toBe(paper);
+      }
       await assertAccessible(page);
       await page.getByRole('button', { name: 'Studio', exact: true }).click();
       await page

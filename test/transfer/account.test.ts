@@ -37,12 +37,14 @@ async function emptyDatabase(name: string): Promise<Database> {
 async function accountWithEverything(): Promise<{ tenant: Tenant; bot: string }> {
   const tenant = await app.tenant();
   const bot = await tenant.bot();
+  const logo = Buffer.from('<svg viewBox="0 0 9 9"><path d="M0 0h9"/></svg>').toString('base64');
   const { data, errors } = await tenant.graphql(
-    `mutation ($bot: ID!, $source: String!) {
+    `mutation ($bot: ID!, $source: String!, $logo: String!) {
+      updateBot(id: $bot, input: { logo: $logo }) { id }
       createApiKey(input: { name: "second" }) { apiKey { id } }
       deploy(botId: $bot, input: { source: $source, envVars: [{ name: "TOKEN", value: "s3cret" }] }) { id }
     }`,
-    { bot, source: agent() },
+    { bot, source: agent(), logo },
   );
   expect(errors).toBeUndefined();
   const { prisma } = app;
