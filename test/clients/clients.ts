@@ -170,7 +170,7 @@ async function test(signal: AbortSignal): Promise<void> {
     await check('openai for Python', async () => {
       await graphql(apiKey, CREATE_BOT, { id: 'python', source: SOURCE });
       const own = { ...env, PARLEY_BOT: 'python' };
-      return runPython('programs/openai.py', python, { env: own, signal });
+      return runPython('programs/python_openai.py', python, { env: own, signal });
     });
   await graphql(apiKey, CREATE_BOT, { id: 'guide', source: SOURCE });
   for (const name of guide)
