@@ -25,6 +25,9 @@
  * `npm run bench -- --evaluations`: measures evaluations of 500 recorded runs, on PostgreSQL, in about 3 minutes; with
  * `--quick` in about one.
  *
+ * `npm run bench -- --subscribers`: measures chats of a bot that up to 1,000 clients follow, in about 2 minutes; `--idle`: a
+ * process without requests, in about 4 minutes. Both on PostgreSQL, `--idle` also on the embedded database.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -34,6 +37,7 @@ import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
 import { benchEvaluations, type EvaluationPlan } from './evaluations.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
+import { benchIdle } from './idle.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { benchMemory, type MemoryPlan } from './memory.ts';
 import { benchMonth } from './month.ts';
@@ -42,6 +46,7 @@ import { benchQueue } from './queue.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
 import { benchStreams } from './streams.ts';
+import { benchSubscribers } from './subscribers.ts';
 import { prepareServers, startTarget, type Target, type TargetOptions } from './targets.ts';
 import { benchTools } from './tools.ts';
 import { benchWeb, type WebPlan } from './web.ts';
@@ -173,6 +178,8 @@ function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.streams) return benchRoot(benchStreams, signal, against);
   if (values.month) return benchRoot(benchMonth, signal, against);
   if (values.tools) return benchRoot(benchTools, signal, against);
+  if (values.idle) return benchRoot(benchIdle, signal, undefined);
+  if (values.subscribers) return benchRoot(benchSubscribers, signal, undefined);
   if (values.openai) return benchRoot(benchOpenAi, signal, undefined);
   if (values.evaluations) {
     const plan = values.quick ? QUICK_EVALUATIONS : FULL_EVALUATIONS;
@@ -187,6 +194,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
     evaluations: { type: 'boolean', default: false },
+    idle: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },
     month: { type: 'boolean', default: false },
     openai: { type: 'boolean', default: false },
@@ -194,6 +202,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
+    subscribers: { type: 'boolean', default: false },
     tools: { type: 'boolean', default: false },
     web: { type: 'boolean', default: false },
   },
