@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { ChatPageTexts } from '../../../language/chat-page.ts';
 import { useRunning } from '../../deploy/use-running.ts';
-import { useViewer } from '../../server/viewer.ts';
 import { newestText } from '../../drafts/stored-text.ts';
+import { useViewer } from '../../server/viewer.ts';
 import type { WebChatBot } from './visitors-form.tsx';
 
 /** Where the definition of a preview is from. */
