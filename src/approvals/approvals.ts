@@ -105,7 +105,7 @@ export function createApprovals({
 
     async requestWith(approval, edited, signal) {
       const deployment = await deploymentOf(activeDeployments, approval);
-      if (placeOf(deployment, approval.name).group?.type !== 'http') return null;
+      if (placeOf(deployment, approval.name).group?.type === 'mcp') return null;
       const { request } = await ready(approval, deployment, JSON.stringify(edited), signal);
       return request;
     },

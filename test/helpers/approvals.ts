@@ -1,6 +1,10 @@
 import { makeId } from '../../src/text/ids.ts';
 import type { TestApp } from './app.ts';
 
+/** The tool whose call `makeApproval` stores, as a part of a definition. */
+export const SHOP =
+  'tools shop { capability refund "Refunds an order." { approval post "https://shop.example/refunds" } }';
+
 /** Stores a denied call of a session, whose outcome the user knows. @returns its id. */
 export async function makeApproval(
   { prisma }: TestApp,

@@ -8,7 +8,7 @@ import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
 import { type Environment, KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, TEST_SECRET_KEY, type Tenant, type TestApp } from '../helpers/app.ts';
-import { makeApproval } from '../helpers/approvals.ts';
+import { makeApproval, SHOP } from '../helpers/approvals.ts';
 import { makeEvaluation } from '../helpers/evaluations.ts';
 import { requestOf, rootFieldsOfRoutes } from './authorisation/rest.ts';
 import {
@@ -54,7 +54,7 @@ const findKey = (secret: string) =>
   });
 
 const makeIds = async (): Promise<Ids> => {
-  const bot = await tenant.bot();
+  const bot = await tenant.bot(SHOP);
   const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 'user-1' });
   const run = answer.headers.get('x-run-id') ?? '';
   await answer.text();

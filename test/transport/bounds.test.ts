@@ -13,6 +13,7 @@ import {
   withoutBound,
   x,
 } from '../helpers/bounds.ts';
+import { makeEvaluation } from '../helpers/evaluations.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -171,7 +172,10 @@ async function send({ operation, place, name }: Field, value: unknown) {
   const given = { [name]: value };
   const bot = await tenant.bot();
   const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
-  const path = operation.path.replace('{id}', bot).replace('{deployment_id}', id);
+  const path = operation.path
+    .replace('{id}', bot)
+    .replace('{deployment_id}', id)
+    .replace('{evaluation_id}', await makeEvaluation(app, bot));
   const parameters = new URLSearchParams({
     ...query,
     ...(place === 'query' && { [name]: String(value) }),

@@ -129,7 +129,7 @@ export const TOKEN_FIELDS = [
     'waitsForApproval',
   ].map((name) => `Session.${name}`),
   ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
-  ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),
+  ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.') && field !== 'ChatReply.end'),
   ...['id', 'environment', 'kind', 'status', 'channel', 'sessionId', 'createdAt', 'startedAt']
     .concat(['finishedAt', 'latencyMs', 'promptTokens', 'completionTokens', 'tokensUsed'])
     .concat(['tokensEstimated', 'toolsCalled', 'input', 'response', 'error'])
