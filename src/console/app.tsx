@@ -110,6 +110,9 @@ function Screens(): ReactNode {
       <Route path={SCREENS.approvals.path}>
         {({ botId, opened }) => <Approvals key={botId} botId={botId} opened={opened} />}
       </Route>
+      <Route path={SCREENS.deploy.path}>
+        {({ botId }) => <Deployments key={botId} botId={botId} opened="new" />}
+      </Route>
       <Route path={SCREENS.deployments.path}>
         {({ botId, opened }) => <Deployments key={botId} botId={botId} opened={opened} />}
       </Route>

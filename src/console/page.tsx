@@ -6,22 +6,27 @@ import './frame/frame.css';
 import './frame/page.css';
 import './frame/screen.css';
 import { StrictMode } from 'react';
+import { createPortal } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { Router } from 'wouter';
 import { Viewer } from '../generated/operations/console.ts';
 import { Side } from './frame/side.tsx';
 import { applyTheme } from './frame/theme.ts';
+import { TopBar } from './frame/top-bar.tsx';
 import { Toasts } from './parts/toast.tsx';
 import { client } from './server/client.ts';
 import { useServerQuery } from './server/operations.ts';
 import { ViewerContext } from './server/viewer.ts';
+
+const top = document.querySelector('#top');
 
 function PageFrame() {
   const { data } = useServerQuery(Viewer, {});
   return (
     <ViewerContext value={data?.viewer}>
       <Side />
+      {top && createPortal(<TopBar />, top)}
       <Toasts />
     </ViewerContext>
   );

@@ -1,6 +1,7 @@
 import { screenAt } from './screens.ts';
 
 const start = () => import('./screens/start/start.tsx');
+const deployments = () => import('./screens/deployments/deployments.tsx');
 
 /** Loads the code of each screen. The code of the list of bots is part of the first load. */
 export const screenCode = {
@@ -14,7 +15,8 @@ export const screenCode = {
   compare: () => import('./screens/compare/compare.tsx'),
   sessions: () => import('./screens/sessions/sessions.tsx'),
   approvals: () => import('./screens/approvals/approvals.tsx'),
-  deployments: () => import('./screens/deployments/deployments.tsx'),
+  deploy: deployments,
+  deployments,
   deploymentComparison: () => import('./screens/deployments/comparison.tsx'),
   evaluations: () => import('./screens/evaluations/evaluations.tsx'),
   studio: () => import('./screens/studio/studio.tsx'),

@@ -7,19 +7,25 @@ type ScreenRow = {
   path: string;
   title: string;
   icon?:
+    | 'account-plus'
+    | 'accounts'
     | 'bot'
     | 'book'
     | 'tests'
     | 'braces'
     | 'chat'
+    | 'clock'
     | 'edit'
+    | 'gauge'
     | 'graph'
     | 'home'
+    | 'key'
+    | 'key-plus'
     | 'layers'
-    | 'list'
     | 'panel'
     | 'plus'
     | 'pulse'
+    | 'server'
     | 'shield'
     | 'sliders'
     | 'user'
@@ -40,6 +46,10 @@ type ScreenRow = {
   needsEveryBot?: true;
   /** Whether the server renders the page. Links to it leave the console. */
   isPage?: true;
+  /** Whether the screen shows one environment, or also both. Without a value it has no switch of the environment. */
+  environments?: 'one' | 'both';
+  /** The parameter that opens a comparison, if it is true, in place of one environment. Choosing an environment removes it. */
+  comparison?: string;
 };
 
 export const SCREENS = {
@@ -69,6 +79,7 @@ export const SCREENS = {
     navigation: 'bot',
     group: 'This bot',
     words: 'overview health addresses',
+    environments: 'both',
   },
   start: { path: '/bots/:botId/start', title: 'Bot' },
   playground: {
@@ -78,6 +89,8 @@ export const SCREENS = {
     navigation: 'bot',
     isInBar: true,
     group: 'This bot',
+    environments: 'one',
+    comparison: 'compare',
   },
   runs: {
     path: '/bots/:botId/runs',
@@ -86,6 +99,7 @@ export const SCREENS = {
     navigation: 'bot',
     isInBar: true,
     group: 'This bot',
+    environments: 'both',
   },
   run: { path: '/runs/:id', title: 'Run', parent: 'runs' },
   compare: { path: '/runs/:id/compare/:other', title: 'Compare runs', parent: 'runs' },
@@ -95,6 +109,7 @@ export const SCREENS = {
     icon: 'users',
     navigation: 'bot',
     group: 'This bot',
+    environments: 'one',
   },
   approvals: {
     path: '/bots/:botId/approvals/:opened?',
@@ -105,12 +120,19 @@ export const SCREENS = {
     words: 'tool calls approve deny inbox',
     needs: 'APPROVE',
   },
+  deploy: {
+    path: '/bots/:botId/deployments/new',
+    title: 'Deploy',
+    parent: 'deployments',
+    environments: 'one',
+  },
   deployments: {
     path: '/bots/:botId/deployments/:opened?',
     title: 'Deployments',
     icon: 'layers',
     navigation: 'bot',
     group: 'This bot',
+    environments: 'both',
   },
   deploymentComparison: {
     path: '/bots/:botId/deployments/:id/compare/:other',
@@ -141,6 +163,7 @@ export const SCREENS = {
     navigation: 'bot',
     isInBar: true,
     group: 'This bot',
+    environments: 'one',
   },
   settings: {
     path: '/settings/*?',
@@ -159,14 +182,14 @@ export const SCREENS = {
   usage: {
     path: '/settings/usage',
     title: 'Usage',
-    icon: 'list',
+    icon: 'gauge',
     group: 'Settings',
     words: 'tokens requests limits',
   },
   keys: {
     path: '/settings/keys',
     title: 'API keys',
-    icon: 'sliders',
+    icon: 'key',
     group: 'Settings',
     words: 'rotate revoke',
     needs: 'ADMIN',
@@ -174,7 +197,7 @@ export const SCREENS = {
   newKey: {
     path: '/settings/keys/new',
     title: 'New API key',
-    icon: 'plus',
+    icon: 'key-plus',
     parent: 'keys',
     group: 'Settings',
     words: 'create',
@@ -183,7 +206,7 @@ export const SCREENS = {
   audit: {
     path: '/settings/audit',
     title: 'Audit log',
-    icon: 'list',
+    icon: 'clock',
     group: 'Settings',
     words: 'history changes',
     needs: 'ADMIN',
@@ -191,7 +214,7 @@ export const SCREENS = {
   accounts: {
     path: '/settings/accounts',
     title: 'Accounts',
-    icon: 'user',
+    icon: 'accounts',
     group: 'Settings',
     words: 'plans operator',
     needs: 'OPERATOR',
@@ -199,7 +222,7 @@ export const SCREENS = {
   newAccount: {
     path: '/settings/accounts/new',
     title: 'New account',
-    icon: 'plus',
+    icon: 'account-plus',
     parent: 'accounts',
     group: 'Settings',
     words: 'create operator',
@@ -208,7 +231,7 @@ export const SCREENS = {
   server: {
     path: '/settings/server',
     title: 'Server',
-    icon: 'sliders',
+    icon: 'server',
     group: 'Settings',
     words: 'version database redis health',
   },

@@ -12,6 +12,15 @@ export type Dependency = {
   latencyMs: number | null;
 };
 
+/** The result of a check, as `parley doctor` prints it. */
+export type ServerCheck = {
+  name: string;
+  status: 'ok' | 'warning' | 'failed';
+  message: string;
+  /** What to do. */
+  advice?: string | undefined;
+};
+
 /** What this process is and depends on. */
 export type ServerState = {
   version: string;
@@ -24,6 +33,8 @@ export type ServerState = {
   checkDatabase(): Promise<Dependency>;
   /** As `checkDatabase`; null without Redis. */
   checkRedis(): Promise<Dependency | null>;
+  /** Checks what `parley doctor` checks. It takes at most 5 seconds, and does not reject. */
+  checkAll(): Promise<ServerCheck[]>;
 };
 
 export function createServerState({
@@ -31,11 +42,14 @@ export function createServerState({
   redis,
   model,
   allowedOrigins,
+  checkAll = async () => [],
 }: {
   database: Pick<Database, 'name' | 'ping'>;
   redis?: Pick<Redis, 'ping'> | undefined;
   model: Pick<Model, 'nameFor'>;
   allowedOrigins: readonly string[];
+  /** Without it, there are no checks. */
+  checkAll?: (() => Promise<ServerCheck[]>) | undefined;
 }): ServerState {
   return {
     version: VERSION,
@@ -44,6 +58,7 @@ export function createServerState({
     allowedOrigins,
     checkDatabase: () => check(database.name, database.ping),
     checkRedis: async () => (redis ? check('Redis', redis.ping) : null),
+    checkAll,
   };
 }
 

@@ -27,6 +27,7 @@ import './run-trigger.ts';
 import './tool-call.ts';
 import './run-excerpt.ts';
 import './active-run.ts';
+import './last-run.ts';
 import './feedback.ts';
 import './approval.ts';
 import './approval-decision.ts';

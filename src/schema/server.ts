@@ -1,4 +1,6 @@
-import type { Dependency, ServerState } from '../coordination/server-state.ts';
+import { MAX_SENTENCE } from '../agent/model-tests.ts';
+import type { Dependency, ServerCheck, ServerState } from '../coordination/server-state.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 
 const DependencyObject = builder.objectRef<Dependency>('Dependency').implement({
@@ -11,6 +13,36 @@ const DependencyObject = builder.objectRef<Dependency>('Dependency').implement({
     latencyMs: t.exposeFloat('latencyMs', {
       nullable: true,
       description: 'Duration of the round trip in milliseconds. Null if it is not reachable.',
+    }),
+  }),
+});
+
+const ServerCheckStatus = builder.enumType('ServerCheckStatus', {
+  description: 'Result of a check of the server.',
+  values: {
+    OK: { value: 'ok', description: 'It is as it should be.' },
+    WARNING: {
+      value: 'warning',
+      description: 'The server works, but `advice` says what to change.',
+    },
+    FAILED: { value: 'failed', description: 'It does not work. `advice` says what to do.' },
+  } as const,
+});
+
+const ServerCheckObject = builder.objectRef<ServerCheck>('ServerCheck').implement({
+  description:
+    'One check of the server, as `parley doctor` prints it. It contains no password and no key.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What is checked, such as `Database`.' }),
+    status: t.expose('status', { type: ServerCheckStatus, description: 'Result of the check.' }),
+    message: t.string({
+      description: 'The result as a sentence.',
+      resolve: ({ message }) => message.slice(0, MAX_SENTENCE),
+    }),
+    advice: t.string({
+      nullable: true,
+      description: 'What to do. Null if the check found nothing to do.',
+      resolve: ({ advice }) => advice?.slice(0, MAX_SENTENCE) ?? null,
     }),
   }),
 });
@@ -40,6 +72,12 @@ const ServerObject = builder.objectRef<ServerState>('Server').implement({
       description: 'State of Redis. Null if it is not configured. Requires the scope OPERATOR.',
       authScopes: { scope: 'OPERATOR' },
       resolve: ({ checkRedis }) => checkRedis(),
+    }),
+    checks: t.field({
+      type: [ServerCheckObject],
+      description: `Checks Node.js, the settings, the database, Redis, the clock and the data directory, as \`parley doctor\` does. It takes at most 5 seconds. ${HIGHEST_PRICE} Requires the scope OPERATOR.`,
+      authScopes: { scope: 'OPERATOR' },
+      resolve: ({ checkAll }) => checkAll(),
     }),
     allowedOrigins: t.stringList({
       description:

@@ -170,3 +170,23 @@ builder.prismaObjectField('Run', 'toolCalls', (t) =>
       loadToolCalls(id, demandIn(info, context), context, info),
   }),
 );
+
+/** Counts the failed tool calls of each run. */
+const countFailed = batchLoader(async (runIds, _question: null, { prisma }) => {
+  const counts = await prisma.toolCall.groupBy({
+    by: ['runId'],
+    where: { runId: { in: runIds }, status: 'FAILED' },
+    _count: true,
+  });
+  const byRun = new Map(counts.map(({ runId, _count }) => [runId, _count]));
+  return (runId) => byRun.get(runId) ?? 0;
+});
+
+builder.prismaObjectField('Run', 'failedToolCalls', (t) =>
+  t.int({
+    description:
+      'Number of tool calls of the run that failed: a run with failed calls may complete. 0 for a run of version 0.2. Requires the scope RUNS, also in the response of the operation that started the run.',
+    authScopes: { scope: 'RUNS' },
+    resolve: ({ id }, _args, context, info) => countFailed(id, null, context, info),
+  }),
+);

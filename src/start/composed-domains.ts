@@ -9,6 +9,7 @@ import type { TelegramWebhook } from '../channels/telegram/webhook.ts';
 import type { FindLogo } from '../channels/web/logos.ts';
 import type { Visits } from '../channels/web/visits.ts';
 import type { Redis } from '../coordination/redis.ts';
+import type { ServerCheck } from '../coordination/server-state.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
 import type { Model } from '../model/model.ts';
 import type { Log } from '../observability/log.ts';
@@ -28,6 +29,8 @@ export type DomainOptions = {
   model: Model;
   /** Origins whose pages may call `/graphql*`; none by default. */
   allowedOrigins?: string[] | undefined;
+  /** Checks the server as `parley doctor` does; no checks by default. */
+  checkServer?: (() => Promise<ServerCheck[]>) | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
   /**

@@ -1,3 +1,4 @@
+import type { ServerCheck } from '../coordination/server-state.ts';
 import { findRetirement } from '../language/retirements.ts';
 import { findShutdownDate } from '../model/check/listed-model.ts';
 import { isUsable, type ModelCheck, type ModelCheckName } from '../model/check/model-check.ts';
@@ -5,14 +6,6 @@ import { testModel } from '../model/check/test-model.ts';
 import { CONFIGURE_SERVER, OPERATORS_SERVER } from '../model/check/tested-server.ts';
 import type { Config } from './config.ts';
 import { modelOf } from './configured-model.ts';
-
-/** A check of the model server. */
-export type ModelServerCheck = {
-  name: string;
-  status: 'ok' | 'warning' | 'failed';
-  message: string;
-  advice?: string | undefined;
-};
 
 const NAMES: Record<ModelCheckName, string> = {
   REACHABLE: 'Model server',
@@ -29,7 +22,7 @@ const NAMES: Record<ModelCheckName, string> = {
 export async function checkModelServer(
   config: Config,
   listLimitMs: number,
-): Promise<ModelServerCheck[]> {
+): Promise<ServerCheck[]> {
   const model = modelOf(config);
   const { server } = model;
   if (config.model === undefined || server === undefined) {
@@ -49,11 +42,11 @@ export async function checkModelServer(
 /** @param failed how a failed check counts. */
 function resultOf(
   { name, status, message, advice }: ModelCheck,
-  failed: ModelServerCheck['status'],
-): ModelServerCheck[] {
+  failed: ServerCheck['status'],
+): ServerCheck[] {
   if (status === 'SKIPPED') return [];
   const text = message.replace(/\.$/, '');
-  const result: ModelServerCheck = {
+  const result: ServerCheck = {
     name: NAMES[name],
     status: status === 'PASSED' ? 'ok' : failed,
     message: text,
@@ -62,7 +55,7 @@ function resultOf(
 }
 
 /** @param date the end as the server announces it. */
-function endOf(name: string, date: string | undefined): ModelServerCheck[] {
+function endOf(name: string, date: string | undefined): ServerCheck[] {
   const known = findRetirement(name);
   const end = date ?? known?.date;
   if (end === undefined) return [];

@@ -17,6 +17,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import { assertSecretKey, openSecretKeys } from '../storage/secret-key.ts';
 import { toPrintable } from '../text/characters.ts';
 import { type App, createApp } from './app.ts';
+import { checkRunning } from './checks.ts';
 import { type Config, readConfig } from './config.ts';
 import { databaseOf } from './configured-database.ts';
 import { modelOf } from './configured-model.ts';
@@ -67,6 +68,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     cipher,
     secretKeys,
     allowedOrigins: config.allowedOrigins,
+    checkServer: () => checkRunning(config, settings.warning),
     publicUrl: config.publicUrl,
     telegram: { apiRoot: config.telegramApiRoot },
     persistedDocuments: config.persistedDocuments,

@@ -196,10 +196,11 @@ describe('a deploy', () => {
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(sendingTo('one.example', 'TOKEN'));
     const field = page.getByLabel('env.TOKEN');
+    const dialog = page.getByRole('dialog');
     await askToDeploy(page);
     await field.fill('production-4711');
     await page.getByLabel('Message').fill('A long thought');
-    await page.getByRole('button', { name: 'Staging', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Staging', exact: true }).click();
     await page.getByText('Nothing runs in staging yet.').waitFor();
     await expect.poll(() => field.inputValue()).toBe('');
     await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A long thought');
@@ -212,7 +213,7 @@ describe('a deploy', () => {
     await page.keyboard.press('Enter');
     await outcome(page).waitFor({ state: 'detached' });
     await askToDeploy(page);
-    await page.getByRole('button', { name: 'Production', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Production', exact: true }).click();
     await expect.poll(() => field.inputValue()).toBe('production-4711');
     await page.keyboard.press('Escape');
     // A closed dialog keeps the value, also for another definition.

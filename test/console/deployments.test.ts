@@ -111,7 +111,7 @@ describe('the deployments of a bot', () => {
       await expect
         .poll(() => faults.allTextContents())
         .toEqual([
-          'environment “mars” is not one of production, staging. It is ignored.',
+          'environment “mars” is not one of production, staging. Both environments are shown.',
           'status “broken” is not one of deployed, pending, failed. It is ignored.',
         ]);
       await expect.poll(() => status.getAttribute('aria-invalid')).toBe('true');

@@ -66,7 +66,11 @@ describe('the keys', () => {
     const days = (Number(key.expiresAt) - Date.now()) / 86_400_000;
     expect(days).toBeCloseTo(30, 1);
     await shown.getByRole('button', { name: 'I have stored it' }).click();
-    await page.getByRole('row', { name: /Web shop .* chat, runs Bot/ }).waitFor();
+    await page
+      .getByRole('row', {
+        name: /Web shop .* May chat with its bots and read runs and conversations\. Bot/,
+      })
+      .waitFor();
     await expect.poll(() => page.url()).toBe(`${app.url}/settings/keys`);
     expect(await page.content()).not.toContain(secret);
   });
@@ -92,7 +96,9 @@ describe('the keys', () => {
     await page.getByRole('dialog', { name: 'New key Typed' }).waitFor();
     await reach('I have stored it');
     await page.keyboard.press('Enter');
-    await page.getByRole('row', { name: /Typed .* chat, deploy all/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Typed .* May chat with its bots and deploy definitions\. all/ })
+      .waitFor();
   });
 
   browserTest('are changed, and the change is undone', async () => {
@@ -108,7 +114,9 @@ describe('the keys', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     // A toast with the focus stays.
     await page.getByRole('button', { name: 'Undo' }).focus();
-    await page.getByRole('row', { name: /Renamed .* chat, deploy/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Renamed .* May chat with its bots and deploy definitions\./ })
+      .waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Changed Web shop back.').waitFor();
     expect(await keyNamed(tenant, 'Web shop')).toMatchObject({ scopes: ['CHAT'], expiresAt: null });

@@ -111,7 +111,7 @@ describe('the feedback on a run', () => {
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('Loved').getByText('2 good').waitFor();
     await row('Hated').getByText('1 bad').waitFor();
-    await page.getByRole('img', { name: 'Rated good, bad: 1, 1' }).waitFor();
+    await page.getByRole('slider', { name: 'Ratings an hour: 1, 1' }).waitFor();
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: '+ filter' }).click();

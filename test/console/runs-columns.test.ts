@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
@@ -42,9 +43,9 @@ describe('the charts and columns of the list of runs', () => {
       tenant.apiKey,
       `/bots/${bot}/runs?date=${date}&environment=production`,
     );
-    const chart = page.getByRole('img', { name: 'Failed runs: 1 of 2' });
+    const chart = page.getByRole('slider', { name: 'Runs an hour: 1 of 2 failed' });
     await chart.waitFor();
-    await page.getByRole('img', { name: 'Tokens: 30' }).waitFor();
+    await page.getByRole('slider', { name: 'Tokens an hour: 30' }).waitFor();
     const rows = page.getByRole('table', { name: 'Runs by time' }).getByRole('row');
     await expect
       .poll(async () => (await rows.allTextContents()).slice(1, 3))
@@ -67,9 +68,55 @@ describe('the charts and columns of the list of runs', () => {
     await expect
       .poll(() => parametersOf(page, 'from', 'to', 'date'))
       .toEqual([`${date}T08:00:00.000Z`, `${date}T11:00:00.000Z`, null]);
-    await page.getByRole('img', { name: 'Failed runs: 1 of 1' }).waitFor();
+    await page.getByRole('slider', { name: 'Runs an hour: 1 of 1 failed' }).waitFor();
     await page.goto(`/bots/${bot}/runs?range=30d`);
-    await page.getByRole('img', { name: 'Failed runs: 1 of 3' }).waitFor();
+    await page.getByRole('slider', { name: 'Runs a day: 1 of 3 failed' }).waitFor();
+  });
+
+  browserTest('selects a range in a chart by keys, and reads its numbers out', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const date = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
+    const at = (hour: number) => new Date(Date.parse(date) + (hour + 0.5) * HOUR_MS);
+    await makeRuns(app, bot, [
+      { createdAt: at(1), input: 'Early' },
+      { createdAt: at(22), input: 'Late', status: 'FAILED' },
+      { createdAt: at(23), input: 'Latest' },
+    ]);
+    await app.prisma.deployment.create({
+      data: {
+        id: makeId('dep'),
+        botId: bot,
+        version: 7,
+        source: '',
+        envNames: [],
+        channels: [],
+        environment: 'PRODUCTION',
+        status: 'DEPLOYED',
+        createdAt: at(12),
+        deployedAt: at(12),
+      },
+    });
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?date=${date}`);
+    const chart = page.getByRole('slider', { name: 'Runs an hour: 1 of 3 failed' });
+    await chart.getByText('v7').waitFor();
+    await chart.focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/: 0 of 1 failed$/);
+    await page.keyboard.press('Shift+ArrowLeft');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/ – /);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toBe('No time selected');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => page.locator('.run-link').allTextContents())
+      .toEqual(['Latest', 'Late']);
+    await expect
+      .poll(() => parametersOf(page, 'from', 'to'))
+      .toEqual([`${date}T22:00:00.000Z`, new Date(Date.parse(date) + DAY_MS).toISOString()]);
+    await assertAccessible(page);
   });
 
   browserTest('selects a range by keyboard in the fields of the filter by time', async () => {
@@ -94,7 +141,7 @@ describe('the charts and columns of the list of runs', () => {
     await expect
       .poll(() => parametersOf(page, 'from', 'to'))
       .toEqual([new Date(2026, 10, 20, 8).toISOString(), new Date(2026, 10, 20, 11).toISOString()]);
-    await page.getByRole('img', { name: 'Failed runs: 0 of 1' }).waitFor();
+    await page.getByRole('slider', { name: 'Runs an hour: 0 of 1 failed' }).waitFor();
     await dialog.waitFor({ state: 'hidden' });
   });
 

@@ -121,7 +121,7 @@ describe('the live list of runs', () => {
     await page.clock.install();
     await openLive(page, `/bots/${bot}/runs?range=24h`);
     const chartOf = (count: number) =>
-      page.getByRole('img', { name: `Failed runs: 0 of ${count}`, exact: true });
+      page.getByRole('slider', { name: `Runs an hour: 0 of ${count} failed`, exact: true });
     const pill = page.getByRole('button', { name: '1 new run' });
     await chartOf(1).waitFor();
     await tenant.chat(bot, { message: 'First' });

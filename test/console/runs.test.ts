@@ -134,7 +134,7 @@ describe('the list of runs', () => {
     await expect.poll(() => rows.count()).toBe(6);
     await expect
       .poll(() => invalidFilters(page))
-      .toEqual(['status', 'from', 'environment', 'min_tokens']);
+      .toEqual(['environment', 'status', 'from', 'min_tokens']);
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: 'status: broken' }).click();

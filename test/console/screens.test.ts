@@ -20,7 +20,7 @@ test.each([
   ['/bots/shop/approvals', 'approvals'],
   ['/bots/shop/approvals/tcl_1', 'approvals'],
   ['/bots/shop/deployments', 'deployments'],
-  ['/bots/shop/deployments/new', 'deployments'],
+  ['/bots/shop/deployments/new', 'deploy'],
   ['/bots/shop/deployments/dep_1/compare/dep_2', 'deploymentComparison'],
   ['/runs/run_1', 'run'],
   ['/runs/run_1/compare/run_2', 'compare'],

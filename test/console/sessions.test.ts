@@ -140,7 +140,9 @@ describe('the list of sessions', () => {
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?environment=mars&user=ada`);
     await page.getByRole('heading', { name: 'ada', exact: true }).waitFor();
     await assertWrongEnvironment(page);
-    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
+    await expect
+      .poll(() => page.url())
+      .toBe(`${app.url}/bots/${bot}/sessions?user=ada&environment=production`);
   });
 
   browserTest('shows nothing of another account, nor to a key without the scope', async () => {
@@ -210,7 +212,9 @@ describe('a session', () => {
       await conversation.getByRole('link', { name: 'run' }).click();
       await expect.poll(() => page.url()).toBe(`${app.url}/runs/${run.id}`);
       await page.getByRole('link', { name: 'session', exact: true }).click();
-      await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
+      await expect
+        .poll(() => page.url())
+        .toBe(`${app.url}/bots/${bot}/sessions?user=ada&environment=production`);
       await page.getByRole('link', { name: 'Continue in the playground' }).click();
       await page.getByText('What time is it?').waitFor();
       await expect.poll(() => page.url()).toContain('playground?session_id=ada');

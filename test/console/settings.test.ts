@@ -12,7 +12,19 @@ const { signedIn } = createVisits(() => app);
 /** The clock of the limits stands still, so that no day ends while requests are counted. */
 const now = Date.now();
 beforeAll(async () => {
-  app = await startApp({ allowedOrigins: ['https://shop.example'], clock: () => now });
+  app = await startApp({
+    allowedOrigins: ['https://shop.example'],
+    clock: () => now,
+    checkServer: async () => [
+      { name: 'Database', status: 'ok', message: 'PostgreSQL 17, parley at db' },
+      {
+        name: 'Redis',
+        status: 'warning',
+        message: '2 processes use the database without a common Redis',
+        advice: 'Set REDIS_URL for all of them, or run one process.',
+      },
+    ],
+  });
 });
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -22,11 +34,13 @@ describe('the settings', () => {
     const tenant = await app.tenant({ plan: 'PRO' });
     const page = await signedIn(tenant.apiKey, '/settings');
     await page.getByRole('definition').filter({ hasText: /^Pro$/ }).waitFor();
-    await page.getByText('60 requests a minute, 20,000 a day').waitFor();
-    await page.getByText('chat, deploy, runs, approve, admin').last().waitFor();
+    const minute = page.getByRole('meter', { name: 'This minute' });
+    await expect.poll(() => minute.getAttribute('max')).toBe('60');
+    await page.getByText(/^May chat with its bots, .* and decide on tool calls\.$/).waitFor();
+    await page.getByText(/resets in \d+ s$/).waitFor();
     await assertAccessible(page);
     await assertFits(page);
-    await page.getByRole('link', { name: 'see what is used' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('meter', { name: 'Today' }).waitFor();
     await expect.poll(() => page.url()).toBe(`${app.url}/settings/usage`);
   });
@@ -65,6 +79,9 @@ describe('the settings', () => {
     await page.getByText(/^(PostgreSQL|embedded database), answers in/).waitFor();
     await page.getByText('https://shop.example').waitFor();
     await page.getByText('scripted').waitFor();
+    await page.getByText('PostgreSQL 17, parley at db').waitFor();
+    await page.getByText('Redis warning').waitFor();
+    await page.getByText('Set REDIS_URL for all of them').waitFor();
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: 'Check again' }).click();

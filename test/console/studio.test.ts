@@ -47,7 +47,9 @@ describe('the editor', () => {
     async () => {
       const { page, bot } = await open('', '?environment=mars&panel=outline');
       await assertWrongEnvironment(page);
-      await expect.poll(() => page.url()).toBe(`${app.url}${studioOf(bot, '?panel=outline')}`);
+      await expect
+        .poll(() => page.url())
+        .toBe(`${app.url}${studioOf(bot, '?panel=outline&environment=production')}`);
     },
   );
 

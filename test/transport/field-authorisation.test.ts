@@ -60,7 +60,9 @@ const addKey = async (bot: string, createdById: string | null) => {
 };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({
+    checkServer: async () => [{ name: 'Node.js', status: 'ok', message: 'It runs the server' }],
+  });
   app.upstream.script(({ say, end }) => {
     say(`The ${CANARY} sings.`);
     end();
@@ -199,7 +201,7 @@ const outcomeOf = ({ data, errors }: Answer, { name, closed }: Path) => {
 };
 
 /** The fields of a run that also the response of the operation that started it guards. */
-const ALWAYS_GUARDED = ['Run.prompt', 'Run.toolCalls'];
+const ALWAYS_GUARDED = ['Run.prompt', 'Run.toolCalls', 'Run.failedToolCalls'];
 
 const has = (scopes: KeyScope[], wanted: KeyScope | KeyScope[] = scopes) =>
   [wanted].flat().some((one) => scopes.includes(one));

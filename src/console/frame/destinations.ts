@@ -1,6 +1,7 @@
-import type { KeyScope } from '../../generated/operations/console.ts';
+import type { Environment, KeyScope } from '../../generated/operations/console.ts';
 import type { IconName } from '../parts/icon.tsx';
 import { addressOf, ROWS, screenAt } from '../screens.ts';
+import { environmentQuery } from './environments.ts';
 
 /** A place that the navigation leads to. */
 export type Destination = {
@@ -18,10 +19,12 @@ export type Destination = {
 /**
  * The places of the navigation that the scopes allow, with the places of a bot if one is shown.
  *
+ * @param environment the chosen one, which the links to the places of the bot keep.
  * @param counts what waits for a person, by the names of screens.
  */
 export function destinationsOf(
   botId: string | undefined,
+  environment: Environment | undefined,
   scopes: readonly KeyScope[],
   counts: Readonly<Record<string, number>>,
 ) {
@@ -32,7 +35,8 @@ export function destinationsOf(
       if (needs && !scopes.includes(needs)) return [];
       // Beside a bot, the bar has room for only the places of this bot.
       const hasRoom = (part === 'bot') === (botId !== undefined);
-      const href = addressOf(path, botId);
+      const query = part === 'bot' ? environmentQuery(environment) : '';
+      const href = addressOf(path, botId) + query;
       const isInBar = hasRoom && row.isInBar === true;
       return [{ name, href, icon, label: title, isPage, isInBar, count: counts[name] ?? 0 }];
     });

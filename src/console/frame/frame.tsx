@@ -4,6 +4,7 @@ import { AwayBanner } from './away-banner.tsx';
 import './frame.css';
 import { Shortcuts } from './shortcuts.tsx';
 import { Side } from './side.tsx';
+import { TopBar } from './top-bar.tsx';
 
 /** What surrounds every screen: navigation, the account, messages. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -11,6 +12,7 @@ export function Frame({ children }: { children: ReactNode }) {
     <div className="frame">
       <Side />
       <div className="frame-main">
+        <TopBar />
         <AwayBanner />
         {children}
       </div>

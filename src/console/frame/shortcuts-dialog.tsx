@@ -16,6 +16,8 @@ const GROUPS: { place: string; keys: [keys: string[], meaning: string][] }[] = [
     keys: [
       [['↑', '↓'], 'open the run before or after beside the list'],
       [['Enter'], 'open the page of the run'],
+      [['←', '→'], 'move in a chart'],
+      [['Shift ←', 'Shift →'], 'select a range in a chart, Enter shows its runs'],
     ],
   },
   {

@@ -3,11 +3,12 @@ import { Link, useLocation } from 'wouter';
 import { useWaitingCount } from '../approvals/use-waiting-count.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
+import { useBotName } from '../server/bot-names.ts';
 import { useOptionalViewer } from '../server/viewer.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { type Destination, destinationsOf, isAt } from './destinations.ts';
+import { useLinkedEnvironment } from './environments.ts';
 import { MoreMenu } from './more-menu.tsx';
-import { OpenPalette } from './palette/open-palette.tsx';
 import { useShownBot } from './shown-bot.ts';
 import './side.css';
 
@@ -17,22 +18,27 @@ export function Side() {
   const botId = useShownBot();
   const counts = { approvals: useWaitingCount(botId) };
   const scopes = viewer?.apiKey.scopes ?? [];
-  const { general, bot, reference } = destinationsOf(botId, scopes, counts);
+  const environment = useLinkedEnvironment();
+  const { general, bot, reference } = destinationsOf(botId, environment, scopes, counts);
   return (
     <nav className="side" aria-label="Main">
       <Link href="/bots" className="side-brand" aria-label="Parley, your bots">
         <Wordmark />
       </Link>
-      {viewer && <OpenPalette />}
-      <NavLinks destinations={general} />
-      {botId && <p className="side-label cut">{botId}</p>}
+      {botId && <SideBot botId={botId} />}
       <NavLinks destinations={bot} />
+      {botId && <p className="side-label">Account</p>}
+      <NavLinks destinations={general} />
       <p className="side-label">Reference</p>
       <NavLinks destinations={reference} />
       <MoreMenu destinations={[...bot, ...general, ...reference]} />
       <AccountMenu />
     </nav>
   );
+}
+
+function SideBot({ botId }: { botId: string }) {
+  return <p className="side-label cut">{useBotName(botId)}</p>;
 }
 
 function NavLinks({ destinations }: { destinations: Destination[] }) {

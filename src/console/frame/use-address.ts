@@ -5,7 +5,7 @@ import { useSearchParams } from 'wouter';
 export type ChangeAddress<Parameters> = (changes: Partial<Parameters>, isStep?: boolean) => void;
 
 /**
- * Reads the parameters of the address, and changes them.
+ * Reads the parameters of the address, and changes them. The switch of the environment alone changes its parameter.
  *
  * @param read stays the same function, as does `written`.
  */
@@ -16,7 +16,15 @@ export function useAddress<Parameters>(
   const [search, setSearch] = useSearchParams();
   const change = useCallback<ChangeAddress<Parameters>>(
     (changes, isStep = false) => {
-      setSearch((before) => written({ ...read(before), ...changes }), { replace: !isStep });
+      setSearch(
+        (before) => {
+          const next = written({ ...read(before), ...changes });
+          const environment = before.get('environment');
+          if (environment) next.set('environment', environment);
+          return next;
+        },
+        { replace: !isStep },
+      );
     },
     [setSearch, read, written],
   );

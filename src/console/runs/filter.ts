@@ -36,6 +36,14 @@ export const FILTER_NAMES = [
 
 export type FilterName = (typeof FILTER_NAMES)[number];
 
+/** The conditions of the filter bar. The switch of the environment has the other one. */
+const BAR_NAMES = FILTER_NAMES.filter((name) => name !== 'environment');
+
+/** Removes the conditions of the filter bar from an address. */
+export const NO_FILTERS: Partial<Record<FilterName, string>> = Object.fromEntries(
+  BAR_NAMES.map((name) => [name, '']),
+);
+
 /** Periods that end now, in hours. */
 export const RANGES: Record<string, { label: string; hours: number }> = {
   '1h': { label: 'last hour', hours: 1 },
@@ -53,6 +61,11 @@ export type Filters = {
   /** The filter of the request, without the period that ends now. */
   filter: RunFilter;
 };
+
+/** The number of conditions of the filter bar. */
+export function countFilters({ values }: Filters): number {
+  return BAR_NAMES.filter((name) => values[name]).length;
+}
 
 type Reading = RunFilter | { fault: string };
 

@@ -1,4 +1,4 @@
-import { BotNames } from '../../generated/operations/console.ts';
+import { BotName, BotNames } from '../../generated/operations/console.ts';
 import { useServerQuery } from './operations.ts';
 import type { Problem } from './problem.ts';
 import { useDebounced } from './use-debounced.ts';
@@ -34,6 +34,11 @@ export function useBotNames(search: string): {
     hasMore,
     problem: newest.problem ?? found.problem,
   };
+}
+
+/** The name of a bot, or its id until the name is known. */
+export function useBotName(id: string): string {
+  return useServerQuery(BotName, { id }).data?.bot?.name ?? id;
 }
 
 /** Whether the name or the id of a bot contains a text, as the server's search has it. */

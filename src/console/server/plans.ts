@@ -24,6 +24,25 @@ export const SCOPES: { scope: KeyScope; allows: string }[] = valuesOf(ALLOWED).m
   allows: ALLOWED[scope].description.replace(/\.$/, ''),
 }));
 
+/** What each scope allows, as the end of a sentence. */
+const MAY: Record<KeyScope, string> = {
+  CHAT: 'chat with its bots',
+  DEPLOY: 'deploy definitions',
+  RUNS: 'read runs and conversations',
+  ADMIN: 'manage bots and keys',
+  APPROVE: 'decide on tool calls',
+  OPERATOR: 'manage accounts',
+};
+
+const list = new Intl.ListFormat('en', { type: 'conjunction' });
+
+/** What a key with these scopes may do, as a sentence. */
+export function scopeSentence(scopes: readonly KeyScope[]): string {
+  if (scopes.length === 0) return 'May do nothing.';
+  const allowed = SCOPES.filter(({ scope }) => scopes.includes(scope));
+  return `May ${list.format(allowed.map(({ scope }) => MAY[scope]))}.`;
+}
+
 export function scopeName(scope: KeyScope): string {
   return scope.toLowerCase();
 }

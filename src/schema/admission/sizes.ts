@@ -131,6 +131,9 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'RunExportPart.text': text(PART_LENGTH),
   'RunStarted.sessionId': SESSION_ID,
   'Server.version': ascii(64),
+  'ServerCheck.advice': text(MAX_SENTENCE),
+  'ServerCheck.message': text(MAX_SENTENCE),
+  'ServerCheck.name': ascii(64),
   'Session.sessionId': SESSION_ID,
   'SessionEdge.cursor': CURSOR,
   'Span.parentId': ascii(16),
@@ -243,6 +246,7 @@ export const ENTRIES: Readonly<Record<string, number>> = {
   'EvaluationTurn.expectations': 1,
   'Query.deployedBots': MAX_DEPLOYED_BOTS,
   'ModelTest.checks': MODEL_CHECKS.length,
+  'Server.checks': 8,
   // The tool calls are measured as a whole.
   'Run.toolCalls': 1,
   'Run.toolsCalled': BOUNDS.toolCalls,

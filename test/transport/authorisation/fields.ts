@@ -25,6 +25,7 @@ export const GUARDED: Record<string, KeyScope | KeyScope[]> = {
   'Run.output': 'RUNS',
   'Run.error': 'RUNS',
   'Run.failure': ['CHAT', 'RUNS'],
+  'Run.failedToolCalls': 'RUNS',
   'Run.feedback': 'RUNS',
   'Run.prompt': 'RUNS',
   'Run.metadata': 'RUNS',
@@ -34,10 +35,12 @@ export const GUARDED: Record<string, KeyScope | KeyScope[]> = {
   'Server.model': 'OPERATOR',
   'Server.database': 'OPERATOR',
   'Server.redis': 'OPERATOR',
+  'Server.checks': 'OPERATOR',
   'Server.allowedOrigins': 'OPERATOR',
   'KeyUsage.requests': 'RUNS',
   'KeyUsage.tokens': 'RUNS',
   'Session.activeRun': 'RUNS',
+  'Session.lastRun': 'RUNS',
   'Session.messages': 'RUNS',
   'Session.memory': 'RUNS',
   'Usage.byBot': 'RUNS',
@@ -84,6 +87,7 @@ const OPEN: Record<string, string> = {
   Message: 'id role text toolName run createdAt',
   ModelCheck: 'name status message advice',
   ModelTest: 'model usable checks',
+  ServerCheck: 'name status message advice',
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id cursor bot environment kind status channel entrance user sessionId model createdAt startedAt finishedAt latencyMs ' +

@@ -39,7 +39,7 @@ export function OpenPalette() {
         onClick={() => setOpen(true)}
       >
         <Icon name="search" />
-        Go to…
+        <span className="open-palette-text">Go to…</span>
         <span className="open-palette-keys" aria-hidden="true">
           {KEYS}
         </span>

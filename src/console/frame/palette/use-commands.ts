@@ -5,6 +5,7 @@ import { addressOf, ROWS } from '../../screens.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';
+import { environmentQuery, useLinkedEnvironment } from '../environments.ts';
 import { useShownBot } from '../shown-bot.ts';
 import { endSession } from '../sign-out.ts';
 import { chooseTheme, THEMES } from '../theme.ts';
@@ -17,6 +18,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
   const [, navigate] = useLocation();
   const shown = useShownBot();
   const { apiKey } = useViewer();
+  const environment = useLinkedEnvironment();
   const { bots = [], problem } = useBotNames(RUN_ID.test(text) ? '' : text);
   const run = useRun(text);
   const commands = useMemo(() => {
@@ -44,7 +46,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
         (needs && !apiKey.scopes.includes(needs)) ||
         (needsEveryBot && apiKey.bots !== null);
       if (!group || !icon || isRefused) return [];
-      const href = addressOf(path, shown);
+      const href = addressOf(path, shown) + (isOfBot ? environmentQuery(environment) : '');
       const run = () => (isPage ? window.location.assign(href) : navigate(href));
       const id = isOfBot ? `this:${name}` : href;
       return [{ id, group, icon, label, detail: isOfBot ? shown : undefined, words, run }];
@@ -58,7 +60,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
       ...screens.filter((command) => !isOfBot(command)),
       ...ACTIONS,
     ];
-  }, [bots, run.bot, text, shown, apiKey, navigate]);
+  }, [bots, run.bot, text, shown, environment, apiKey, navigate]);
   return { commands, note: run.note ?? problem?.message };
 }
 
@@ -67,7 +69,7 @@ const ACTIONS: Command[] = [
     ([name, label]): Command => ({
       id: `theme:${name}`,
       group: 'Theme',
-      icon: 'sliders',
+      icon: 'contrast',
       label,
       words: 'dark light colour',
       run: () => chooseTheme(name),

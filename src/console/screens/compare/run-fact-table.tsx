@@ -4,7 +4,7 @@ import { type ComparedFact, FactTable } from '../../diff/fact-table.tsx';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, LocalTime } from '../../parts/time.tsx';
 import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
-import { RunBadge } from '../run/run-badge.tsx';
+import { RunBadge } from '../../runs/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 
 const NONE = <span className="faint">none</span>;

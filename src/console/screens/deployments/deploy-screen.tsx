@@ -5,22 +5,21 @@ import { toLowerCase } from '../../../vocabulary/names.ts';
 import { DeployDialog } from '../../deploy/deploy-dialog.tsx';
 import { useRunning } from '../../deploy/use-running.ts';
 import { versionName } from '../../deploy/version.ts';
-import { environmentIn } from '../../frame/environments.ts';
+import { environmentQuery, useEnvironment, withEnvironment } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Faults } from '../../parts/faults.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/state.tsx';
+import { SCREENS } from '../../screens.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
-import { withParameters } from './filter.ts';
 
 /** Bytes of the longest definition. */
 const MAX_BYTES = 256 * 1024;
 
 /** Deploys a definition: the active one with changes, or one that is pasted or chosen as a file. */
 export function DeployScreen({ botId }: { botId: string }) {
-  const [search, setSearch] = useSearchParams();
-  const { environment = 'PRODUCTION', fault: wrong } = environmentIn(search);
+  const [, setSearch] = useSearchParams();
+  const { chosen, environment } = useEnvironment();
   const [entered, setSource] = useState<string>();
   const [fault, setFault] = useState<string>();
   const { bot, running, problem } = useRunning(botId, environment);
@@ -31,10 +30,7 @@ export function DeployScreen({ botId }: { botId: string }) {
   const [isOpen, setOpen] = useState(false);
   const mayDeploy = useScope('DEPLOY');
   const select = (name: Environment) =>
-    setSearch(
-      (before) => withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
-      { replace: true },
-    );
+    setSearch((before) => withEnvironment(before, name), { replace: true });
   const choose = async (file: File | undefined) => {
     if (!file) return;
     if (file.size > MAX_BYTES) return setFault(`${file.name} is over 256 KiB.`);
@@ -43,14 +39,13 @@ export function DeployScreen({ botId }: { botId: string }) {
   };
   return (
     <Screen
-      title="Deploy"
+      title={SCREENS.deploy.title}
       actions={
-        <ButtonLink href={`/bots/${botId}/deployments`} look="quiet">
+        <ButtonLink href={`/bots/${botId}/deployments${environmentQuery(chosen)}`} look="quiet">
           All deployments
         </ButtonLink>
       }
     >
-      <Faults faults={{ environment: wrong }} effect="Production is selected." />
       <div className="deployments">
         <div className="deploy-source">
           {isReading ? (

@@ -1,12 +1,10 @@
 import { useSearchParams } from 'wouter';
-import { toLowerCase } from '../../../vocabulary/names.ts';
 import { versionName } from '../../deploy/version.ts';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
+import { environmentQuery } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { SelectField } from '../../parts/field.tsx';
-import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import './deployments.css';
@@ -36,7 +34,11 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
       title={SCREENS.deployments.title}
       actions={
         mayDeploy ? (
-          <ButtonLink href={`/bots/${botId}/deployments/new`} look="primary" icon="plus">
+          <ButtonLink
+            href={`/bots/${botId}/deployments/new${environmentQuery(filter.environment ?? undefined)}`}
+            look="primary"
+            icon="plus"
+          >
             Deploy…
           </ButtonLink>
         ) : (
@@ -59,24 +61,12 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
   );
 }
 
-const OPTIONS = [
-  { name: '', label: 'All' },
-  ...ENVIRONMENT_OPTIONS.map(({ name, label }) => ({ name: toLowerCase(name), label })),
-];
-
 function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }) {
   const [, setSearch] = useSearchParams();
   const change = (parameters: Record<string, string>) =>
     setSearch((before) => withParameters(before, parameters));
   return (
     <search className="deployment-filters" aria-label="Filters">
-      <Segments
-        label="Environment"
-        options={OPTIONS}
-        current={filter.environment?.toLowerCase() ?? ''}
-        isWrong={faults.environment !== undefined}
-        onChange={(name) => change({ environment: name })}
-      />
       <SelectField
         label="Status"
         value={filter.status ? STATUS_NAMES[filter.status] : status}

@@ -18,19 +18,19 @@ export const STATUS_NAMES: Record<DeploymentStatus, string> = {
 export type Filters = {
   filter: DeploymentFilter;
   /** The problem of each invalid parameter, which then filters nothing. */
-  faults: { environment?: string; status?: string };
+  faults: { status?: string };
   /** The status in the URL. */
   status: string;
 };
 
 /** Reads the filters of an address, which has the parameters of the REST API. */
 export function readFilters(search: URLSearchParams): Filters {
-  const { environment = null, fault } = environmentIn(search);
+  const { environment = null } = environmentIn(search);
   const status = search.get('status') ?? '';
   const reading = status ? readName(status, STATUS_NAMES) : { name: null };
   return {
     filter: { environment, status: 'name' in reading ? reading.name : null },
-    faults: { environment: fault, status: 'fault' in reading ? reading.fault : undefined },
+    faults: 'fault' in reading ? { status: reading.fault } : {},
     status,
   };
 }

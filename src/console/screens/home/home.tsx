@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
@@ -8,7 +7,7 @@ import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
 import { EvaluationState } from '../../evaluations/evaluation-state.tsx';
 import { countsOf, evaluationsAddress } from '../../evaluations/labels.ts';
-import { environmentQuery } from '../../frame/environments.ts';
+import { environmentQuery, useEnvironment } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -22,17 +21,23 @@ import { type Failure, type HomeBot, type HomeDeployment, useHome } from './use-
 
 /** The home of a bot: what runs, its last 24 hours, what failed, what waits, and where to reach it. */
 export default function Home({ botId }: { botId: string }) {
-  const { data, problem, retry, failures } = useHome(botId);
+  const { chosen } = useEnvironment();
+  const { data, problem, retry, failures } = useHome(botId, chosen);
   const bot = data?.bot;
   return (
     <Screen
       title={SCREENS.home.title}
+      name={bot?.name}
       actions={
         <>
-          <ButtonLink href={`/bots/${botId}/studio`} icon="edit">
+          <ButtonLink href={`/bots/${botId}/studio${environmentQuery(chosen)}`} icon="edit">
             Edit
           </ButtonLink>
-          <ButtonLink href={`/bots/${botId}/playground`} icon="chat" look="primary">
+          <ButtonLink
+            href={`/bots/${botId}/playground${environmentQuery(chosen)}`}
+            icon="chat"
+            look="primary"
+          >
             Talk to it
           </ButtonLink>
         </>
@@ -59,9 +64,6 @@ export default function Home({ botId }: { botId: string }) {
 }
 
 function BotHome({ bot, failures }: { bot: HomeBot; failures: Failure[] | undefined }) {
-  useEffect(() => {
-    document.title = `${bot.name} · Parley`;
-  }, [bot.name]);
   return (
     <div className="home">
       <h2 className="home-name">{bot.name}</h2>
@@ -171,12 +173,13 @@ function LastEvaluation({ bot: { id, evaluations } }: { bot: HomeBot }) {
 
 /** Where clients and people reach the bot. */
 function Addresses({ bot: { id, webUrl, chatPage } }: { bot: HomeBot }) {
+  const { environment } = useEnvironment();
   const page = webUrl ?? `${location.origin}/chat/${id}`;
   const origin = new URL(page).origin;
   return (
     <section aria-label="Addresses">
       <h3>Addresses to connect</h3>
-      <EntranceAddresses botId={id} environment="PRODUCTION" origin={origin}>
+      <EntranceAddresses botId={id} environment={environment} origin={origin}>
         <div>
           <dt>Chat page for people</dt>
           <dd>

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { Environment } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
+import { environmentParameter, useEnvironment } from '../../frame/environments.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -13,6 +15,7 @@ const count = (value: number) => value.toLocaleString('en');
 
 /** The last 24 hours in numbers. */
 export function LastDay({ bot: { id, stats } }: { bot: HomeBot }) {
+  const runsAddress = useRunsAddress(id);
   if (!stats)
     return <p className="soft home-note">{lacks('RUNS')} It is needed to read statistics.</p>;
   const { runs, failed, latencyP50, latencyP95, tokens, thumbsUp, thumbsDown, perHour } = stats;
@@ -21,12 +24,12 @@ export function LastDay({ bot: { id, stats } }: { bot: HomeBot }) {
       <h3>Last 24 hours</h3>
       <dl className="home-numbers">
         <Fact name="Runs">
-          <Link href={`/bots/${id}/runs?range=24h`}>{count(runs)}</Link>
+          <Link href={runsAddress({})}>{count(runs)}</Link>
           <Sparkline bars={perHour ?? []} label={`${count(runs)} runs, ${count(failed)} failed`} />
         </Fact>
         <Fact name="Failed">
           <Link
-            href={`/bots/${id}/runs?range=24h&status=failed`}
+            href={runsAddress({ status: 'failed' })}
             className={failed > 0 ? 'home-failed' : undefined}
           >
             {count(failed)}
@@ -42,6 +45,21 @@ export function LastDay({ bot: { id, stats } }: { bot: HomeBot }) {
       </dl>
     </section>
   );
+}
+
+/** The parameters of the runs of the last day. */
+function searchOf(filter: { status?: 'failed' }, environment: Environment | undefined) {
+  return new URLSearchParams({
+    range: '24h',
+    ...filter,
+    ...environmentParameter(environment),
+  }).toString();
+}
+
+/** The address of the runs of the last day, in the environment that the switch selects. */
+function useRunsAddress(botId: string): (filter: { status?: 'failed' }) => string {
+  const { chosen } = useEnvironment();
+  return (filter) => `/bots/${botId}/runs?${searchOf(filter, chosen)}`;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
@@ -61,13 +79,16 @@ export function Failures({
   bot: HomeBot;
   failures: Failure[] | undefined;
 }) {
+  const runsAddress = useRunsAddress(id);
+  const { chosen } = useEnvironment();
   if (!stats) return null;
-  const all = `/bots/${id}/runs?range=24h&status=failed`;
   return (
     <section aria-label="Latest failures">
       <header>
         <h3>Latest failures</h3>
-        {stats.failed > 0 && <Link href={all}>All {count(stats.failed)}</Link>}
+        {stats.failed > 0 && (
+          <Link href={runsAddress({ status: 'failed' })}>All {count(stats.failed)}</Link>
+        )}
       </header>
       {failures === undefined ? (
         <Skeleton height={80} />
@@ -80,7 +101,11 @@ export function Failures({
               <Status icon="warning" tone="bad">
                 {error ? errorText(error.code) : 'Failed'}
               </Status>
-              <Link href={`/runs/${runId}?range=24h&status=failed`} className="cut" dir="auto">
+              <Link
+                href={`/runs/${runId}?${searchOf({ status: 'failed' }, chosen)}`}
+                className="cut"
+                dir="auto"
+              >
                 {inputExcerpt.trim() || '(empty)'}
               </Link>
               <span className="soft">{toLowerCase(environment)}</span>

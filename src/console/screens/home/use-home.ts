@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import {
   BotHome,
   type BotHomeQuery,
+  type Environment,
   HomeFailures,
   type HomeFailuresQuery,
 } from '../../../generated/operations/console.ts';
@@ -16,8 +17,15 @@ export type HomeBot = NonNullable<BotHomeQuery['bot']>;
 export type HomeDeployment = NonNullable<HomeBot['production']>;
 export type Failure = HomeFailuresQuery['runs']['edges'][number]['node'];
 
-/** Reads what a bot runs, its last 24 hours and its latest failures, and again when a deployment changes. */
-export function useHome(botId: string): Query<BotHomeQuery> & { failures: Failure[] | undefined } {
+/**
+ * Reads what a bot runs, its last 24 hours and its latest failures, and again when a deployment changes.
+ *
+ * @param environment of the runs. Absent: both.
+ */
+export function useHome(
+  botId: string,
+  environment: Environment | undefined,
+): Query<BotHomeQuery> & { failures: Failure[] | undefined } {
   const mayReadRuns = useScope('RUNS');
   const mayDecide = useScope('APPROVE');
   const mayDeploy = useScope('DEPLOY');
@@ -26,8 +34,8 @@ export function useHome(botId: string): Query<BotHomeQuery> & { failures: Failur
     return { from: new Date(now - DAY_MS).toISOString(), to: new Date(now).toISOString() };
   }, []);
   const scopes = { mayReadRuns, mayDecide, mayDeploy };
-  const home = useServerQuery(BotHome, { id: botId, from, to, ...scopes });
-  const filter = { status: ['FAILED' as const], from };
+  const home = useServerQuery(BotHome, { id: botId, from, to, filter: { environment }, ...scopes });
+  const filter = { status: ['FAILED' as const], from, environment };
   const { data } = useServerQuery(HomeFailures, { botId, filter }, { pause: !mayReadRuns });
   useDeploymentChanges({ botId }, home.retry);
   return { ...home, failures: data?.runs.edges.map(({ node }) => node) };

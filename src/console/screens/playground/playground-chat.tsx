@@ -5,6 +5,7 @@ import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { useStoredSession } from '../../chat/use-stored-session.ts';
+import { useEnvironment } from '../../frame/environments.ts';
 import type { ChangeAddress } from '../../frame/use-address.ts';
 import type { Call } from '../../server/call.ts';
 import { useRestKey } from '../../server/rest-key.ts';
@@ -40,7 +41,8 @@ export function PlaygroundChat({
   onChange,
   onBegin,
 }: PlaygroundChatProps) {
-  const { environment, isStreamed, onBusy, tab, runId } = parameters;
+  const { environment } = useEnvironment();
+  const { isStreamed, onBusy, tab, runId } = parameters;
   const production = useHalf('PRODUCTION', { bot, sessionId, isNew }, environment);
   const staging = useHalf('STAGING', { bot, sessionId, isNew }, environment);
   const half = environment === 'STAGING' ? staging : production;

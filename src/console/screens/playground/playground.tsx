@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react';
 import { Bot, type BotQuery } from '../../../generated/operations/console.ts';
 import type { EnvironmentName } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
+import { useEnvironment } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Faults } from '../../parts/faults.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
-import { Segments } from '../../parts/segments.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useServerQuery } from '../../server/operations.ts';
@@ -15,9 +15,7 @@ import './playground.css';
 import { SCREENS } from '../../screens.ts';
 import { PlaygroundChat } from './playground-chat.tsx';
 import { useDraft } from './use-draft.ts';
-import { newSessionId, useParameters, withoutFaults } from './use-parameters.ts';
-
-const OPTIONS = [...ENVIRONMENT_OPTIONS, { name: 'COMPARE' as const, label: 'Compare' }];
+import { newSessionId, useParameters } from './use-parameters.ts';
 
 const CompareChat = lazyPart(() => import('./compare/compare-chat.tsx'), Loading);
 
@@ -26,7 +24,8 @@ export default function Playground({ botId }: { botId: string }) {
   const { data, problem, retry } = useServerQuery(Bot, { id: botId });
   const [parameters, change] = useParameters();
   const draft = useDraft(parameters.context);
-  const { sessionId, environment, isCompared, left, right, faults } = parameters;
+  const { environment } = useEnvironment();
+  const { sessionId, isCompared, left, right, faults } = parameters;
   // The id of a session that this view began, which has no earlier messages.
   const [begun, setBegun] = useState<string>();
   const begin = (isStep: boolean) => {
@@ -60,33 +59,19 @@ export default function Playground({ botId }: { botId: string }) {
         bot && (
           <>
             {!isCompared && <Deployed bot={bot} environment={toLowerCase(environment)} />}
-            <Segments
-              label="Environment"
-              options={OPTIONS}
-              current={isCompared ? 'COMPARE' : environment}
-              isWrong={faults.environment !== undefined}
-              onChange={(name) =>
-                change(
-                  name === 'COMPARE'
-                    ? { isCompared: true }
-                    : {
-                        isCompared: false,
-                        environment: name,
-                        faults: withoutFaults(faults, 'environment'),
-                      },
-                )
-              }
-            />
+            <Button
+              look="quiet"
+              aria-pressed={isCompared}
+              onClick={() => change({ isCompared: !isCompared })}
+            >
+              Compare
+            </Button>
           </>
         )
       }
     >
       <Faults
-        faults={{
-          environment: faults.environment?.fault,
-          left: faults.left?.fault,
-          right: faults.right?.fault,
-        }}
+        faults={{ left: faults.left?.fault, right: faults.right?.fault }}
         effect="It is ignored."
       />
       {chat ? (

@@ -1,5 +1,3 @@
-import { DEFAULT_ENVIRONMENT, type Environment } from '../../../vocabulary/environments.ts';
-import { environmentIn, environmentParameter } from '../../frame/environments.ts';
 import { useAddress } from '../../frame/use-address.ts';
 import { randomId } from '../../random-id.ts';
 import { nameOf, type SideChoice, sidesIn } from './sides.ts';
@@ -10,7 +8,6 @@ export type TabName = (typeof TABS)[number];
 /** The parameters of the playground's address, so that its state survives a reload and can be shared. */
 export type Parameters = {
   sessionId: string | undefined;
-  environment: Environment;
   /** Whether each message goes to two sides. */
   isCompared: boolean;
   left: SideChoice;
@@ -34,7 +31,7 @@ export type Parameters = {
   faults: Faults;
 };
 
-type Faults = Partial<Record<'environment' | 'left' | 'right', { text: string; fault: string }>>;
+type Faults = Partial<Record<'left' | 'right', { text: string; fault: string }>>;
 
 /** Reads the parameters of the address, and changes them. */
 export function useParameters() {
@@ -55,14 +52,12 @@ export function newSessionId(): string {
 
 function read(search: URLSearchParams): Parameters {
   const tab = search.get('tab');
-  const { environment = DEFAULT_ENVIRONMENT, fault } = environmentIn(search);
   const sides = sidesIn(search);
   const faults: Faults = {};
-  for (const [name, problem] of Object.entries({ environment: fault, ...sides.faults }))
+  for (const [name, problem] of Object.entries(sides.faults))
     if (problem) faults[name as keyof Faults] = { text: search.get(name) ?? '', fault: problem };
   return {
     sessionId: search.get('session_id') || undefined,
-    environment,
     isCompared: search.get('compare') === 'true',
     left: sides.left,
     right: sides.right,
@@ -81,11 +76,10 @@ function read(search: URLSearchParams): Parameters {
 
 /** The parameters that differ from their defaults. */
 function written(parameters: Parameters) {
-  const { sessionId, environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
+  const { sessionId, isCompared, isStreamed, onBusy, tab, runId } = parameters;
   const { left, right, leftSession, rightSession, hasTools, isMarked, context } = parameters;
   const search = new URLSearchParams({
     ...(sessionId && { session_id: sessionId }),
-    ...environmentParameter(environment),
     ...(isCompared && { compare: 'true' }),
     // The problem of the right side may be that it equals the left one.
     ...((nameOf(left) !== 'production' || parameters.faults.right) && { left: nameOf(left) }),

@@ -6,16 +6,16 @@ import { shownBot } from '../../frame/shown-bot.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
+import { FailedCalls } from '../../runs/failed-calls.tsx';
+import { RunBadge } from '../../runs/run-badge.tsx';
 import { SCREENS } from '../../screens.ts';
 import { useScope } from '../../server/viewer.ts';
-import { FailedCalls } from './failed-calls.tsx';
 import { RunActions } from './run-actions.tsx';
-import { RunBadge } from './run-badge.tsx';
 import { RunBody } from './run-body.tsx';
 import { RunLoading } from './run-loading.tsx';
 import { RunNeighbours } from './run-neighbours.tsx';
 import { placeIn, withPlace } from './run-place.ts';
-import { useRun } from './use-run.ts';
+import { failedCallsOf, useRun } from './use-run.ts';
 
 /** A run on a page of its own. */
 export default function Run({ id }: { id: string }) {
@@ -45,7 +45,7 @@ function ReadRun({ id }: { id: string }) {
           <>
             <span className="run-page-state">
               <RunBadge status={run.status} />
-              <FailedCalls run={run} />
+              <FailedCalls count={failedCallsOf(run)} />
               <Id>{run.id}</Id>
             </span>
             <RunNeighbours run={run} />

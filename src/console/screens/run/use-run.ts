@@ -48,3 +48,10 @@ export function useRun(id: string, needsEvents: boolean): RunReading {
   const isDeleted = run !== undefined && problem?.code === 'RUN_NOT_FOUND';
   return { run, isDeleted, problem, events, retry };
 }
+
+/** The number of failed tool calls in the trace of a run. */
+export function failedCallsOf({ trace }: ShownRun): number {
+  return trace.spans.filter(
+    ({ name, status }) => name.startsWith('execute_tool ') && status === 'ERROR',
+  ).length;
+}

@@ -1,5 +1,4 @@
-import { readItem, writeItem } from '../../frame/storage.ts';
-import { createStore } from '../../server/store.ts';
+import { createColumnChoice } from '../../frame/column-choice.ts';
 
 /** The columns of the list in their order. */
 export const COLUMNS = [
@@ -25,24 +24,9 @@ export type ColumnName = (typeof COLUMNS)[number]['name'];
 const FIXED: ColumnName[] = ['status', 'time', 'input'];
 const FIRST: ColumnName[] = [...FIXED, 'user', 'tools', 'feedback', 'latency', 'tokens'];
 
-/** The columns that can be hidden. */
-export const OPTIONAL = COLUMNS.filter(({ name }) => !FIXED.includes(name));
-
-const NAME = 'parley:run-columns';
-
-/** The names of the columns that show, as this browser keeps them. */
-export const shownColumns = createStore<readonly ColumnName[]>(stored());
-
-export function toggleColumn(name: ColumnName): void {
-  const before = shownColumns.get();
-  const next = before.includes(name) ? before.filter((one) => one !== name) : [...before, name];
-  shownColumns.set(next);
-  writeItem(NAME, next.join(' '));
-}
-
-function stored(): ColumnName[] {
-  const kept = readItem(NAME)?.split(' ');
-  if (!kept) return FIRST;
-  const chosen = COLUMNS.filter(({ name }) => FIXED.includes(name) || kept.includes(name));
-  return chosen.map(({ name }) => name);
-}
+export const columnChoice = createColumnChoice<ColumnName>(
+  'parley:run-columns',
+  COLUMNS,
+  FIRST,
+  FIXED,
+);

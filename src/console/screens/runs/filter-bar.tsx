@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Faults } from '../../parts/faults.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { FILTER_NAMES, type FilterName, type Filters } from '../../runs/filter.ts';
+import { countFilters, type FilterName, type Filters, NO_FILTERS } from '../../runs/filter.ts';
 import { FilterChip } from './filter-chip.tsx';
 import { CHIP_NAMES, CHIPS, type ChipName } from './filter-chips.ts';
 import './filter-bar.css';
@@ -22,7 +22,9 @@ export function FilterBar({
   /** @param isTyping whether more changes follow, so that the history needs no entry. */
   onChange(change: FilterChange, isTyping?: boolean): void;
 }) {
-  const { values, faults } = filters;
+  const { values } = filters;
+  // The switch of the environment shows its own problem.
+  const { environment: _, ...faults } = filters.faults;
   const [added, setAdded] = useState<ChipName>();
   const isShown = (name: ChipName) => CHIPS[name].isUsual || values[name] || name === added;
   const hidden = CHIP_NAMES.filter((name) => !isShown(name));
@@ -54,12 +56,8 @@ export function FilterBar({
           ))}
         </Menu>
       )}
-      {Object.keys(values).length > 1 && (
-        <button
-          type="button"
-          className="filter-add"
-          onClick={() => onChange(Object.fromEntries(FILTER_NAMES.map((name) => [name, ''])))}
-        >
+      {countFilters(filters) > 1 && (
+        <button type="button" className="filter-add" onClick={() => onChange(NO_FILTERS)}>
           Clear
         </button>
       )}

@@ -1,9 +1,11 @@
-import { ENVIRONMENTS } from '../../../vocabulary/environments.ts';
 import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
 import { CHANNELS, ENTRANCES, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/labels.ts';
 
 /** A condition that a chip shows and changes. */
-export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;
+export type ChipName = Exclude<
+  FilterName,
+  'text' | 'range' | 'from' | 'to' | 'date' | 'environment'
+>;
 
 type Chip = {
   label: string;
@@ -27,7 +29,6 @@ export const CHIPS: Record<ChipName, Chip> = {
     hint: 'The session id of the conversation.',
     isUsual: true,
   },
-  environment: { label: 'environment', options: lower(ENVIRONMENTS), isUsual: true },
   channel: { label: 'channel', options: lower(CHANNELS), isUsual: true },
   entrance: { label: 'entrance', options: lower(ENTRANCES) },
   error_code: { label: 'error', options: RUN_ERRORS.map((code) => code.toLowerCase()) },

@@ -1,14 +1,14 @@
 import { Link, useSearchParams } from 'wouter';
 import { IconButton } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
+import { FailedCalls } from '../../runs/failed-calls.tsx';
 import { runAddress } from '../../runs/filter.ts';
-import { FailedCalls } from '../run/failed-calls.tsx';
+import { RunBadge } from '../../runs/run-badge.tsx';
 import { RunActions } from '../run/run-actions.tsx';
-import { RunBadge } from '../run/run-badge.tsx';
 import { RunBody } from '../run/run-body.tsx';
 import { RunLoading } from '../run/run-loading.tsx';
 import { placeIn, withPlace } from '../run/run-place.ts';
-import { useRun } from '../run/use-run.ts';
+import { failedCallsOf, useRun } from '../run/use-run.ts';
 import './run-panel.css';
 
 /** A run beside the list. */
@@ -22,7 +22,7 @@ export function RunPanel({ id, botId, onClose }: { id: string; botId: string; on
     <section className="run-panel" aria-label="Open run">
       <header>
         {run && <RunBadge status={run.status} />}
-        {run && <FailedCalls run={run} />}
+        {run && <FailedCalls count={failedCallsOf(run)} />}
         <Link href={runAddress(id, search)} className="mono cut">
           {id.length > 24 ? `${id.slice(0, 14)}…${id.slice(-6)}` : id}
         </Link>

@@ -3,8 +3,9 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, ShortTime } from '../../parts/time.tsx';
+import { FailedCalls } from '../../runs/failed-calls.tsx';
 import { CHANNELS, ENTRANCES, errorText, isActive, KINDS } from '../../runs/labels.ts';
-import { RunBadge } from '../run/run-badge.tsx';
+import { RunBadge } from '../../runs/run-badge.tsx';
 import { COLUMNS, type ColumnName } from './columns.ts';
 import type { ListedRun } from './use-runs.ts';
 
@@ -68,19 +69,22 @@ export const RunRow = memo(function RunRow({
   );
 });
 
-/** The message, with the beginning of the reply or the error below it. */
+/** The message, with the failed tool calls and the beginning of the reply or the error below it. */
 function Excerpts({ run, children }: { run: ListedRun; children: ReactNode }) {
   const reply = run.responseExcerpt?.trim();
   return (
     <>
       {children}
-      {run.error ? (
-        <span className="run-reply run-reply-error cut">{errorText(run.error.code)}</span>
-      ) : (
-        <span className="run-reply cut" dir="auto">
-          {reply || (isActive(run.status) ? 'No text yet' : 'No reply')}
-        </span>
-      )}
+      <span className="run-reply">
+        <FailedCalls count={run.failedToolCalls} />
+        {run.error ? (
+          <span className="run-reply-error cut">{errorText(run.error.code)}</span>
+        ) : (
+          <span className="cut" dir="auto">
+            {reply || (isActive(run.status) ? 'No text yet' : 'No reply')}
+          </span>
+        )}
+      </span>
     </>
   );
 }

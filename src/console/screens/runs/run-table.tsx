@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Refused, Skeleton } from '../../parts/state.tsx';
 import { runAddress } from '../../runs/filter.ts';
 import { useStore } from '../../server/store.ts';
-import { COLUMNS, type ColumnName, shownColumns } from './columns.ts';
+import { COLUMNS, type ColumnName, columnChoice } from './columns.ts';
 import { RunRow } from './run-row.tsx';
 import './run-table.css';
 import type { RunPages } from './use-runs.ts';
@@ -47,7 +47,7 @@ export function RunTable({
 }) {
   const { rows: runs, isFirst, isReading, problem, hasMore, shortPages, readMore } = pages;
   const isAsking = hasMore && !isReading && shortPages > 0 && shortPages % SHORT_PAGES === 0;
-  const columns = useStore(shownColumns);
+  const columns = useStore(columnChoice.shown);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: runs.length,

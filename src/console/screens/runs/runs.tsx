@@ -1,17 +1,28 @@
 import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import type { Environment } from '../../../generated/operations/console.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
+import { ColumnMenu } from '../../frame/column-menu.tsx';
+import { environmentQuery } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { Empty, Failed, NoBot } from '../../parts/state.tsx';
-import { type Filters, filterAt, readFilters, withFilters } from '../../runs/filter.ts';
+import {
+  countFilters,
+  type Filters,
+  filterAt,
+  NO_FILTERS,
+  readFilters,
+  withFilters,
+} from '../../runs/filter.ts';
 import { endOfMinute } from '../../server/clock.ts';
 import { isMissingBot } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';
 import { placeIn, withPlace } from '../run/run-place.ts';
-import { ColumnMenu } from './column-menu.tsx';
+import { columnChoice } from './columns.ts';
 import { CompareBar } from './compare-bar.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { ReplayButton } from './replay-button.tsx';
@@ -94,7 +105,7 @@ function ReadRuns({ botId }: { botId: string }) {
           </Button>
           <ReplayButton botId={botId} filters={filters} filter={filter} />
           <IconButton label="Export…" icon="down" onClick={() => setExporting(true)} />
-          <ColumnMenu />
+          <ColumnMenu choice={columnChoice} />
         </>
       }
     >
@@ -150,15 +161,9 @@ function ReadRuns({ botId }: { botId: string }) {
             >
               <NoRuns
                 botId={botId}
-                isFiltered={Object.keys(filters.values).length > 0}
-                onClear={() =>
-                  setSearch((before) =>
-                    withFilters(
-                      before,
-                      Object.fromEntries(Object.keys(filters.values).map((name) => [name, ''])),
-                    ),
-                  )
-                }
+                environment={filter.environment ?? undefined}
+                isFiltered={countFilters(filters) > 0}
+                onClear={() => setSearch((before) => withFilters(before, NO_FILTERS))}
               />
             </RunTable>
           )}
@@ -181,10 +186,12 @@ function useFilters(search: URLSearchParams): Filters {
 
 function NoRuns({
   botId,
+  environment,
   isFiltered,
   onClear,
 }: {
   botId: string;
+  environment: Environment | undefined;
   isFiltered: boolean;
   onClear(): void;
 }) {
@@ -196,9 +203,9 @@ function NoRuns({
       </Empty>
     );
   return (
-    <Empty title="No runs yet">
+    <Empty title={environment ? `No runs in ${toLowerCase(environment)} yet` : 'No runs yet'}>
       <p>Each message to this bot becomes a run. Send the first one in the playground.</p>
-      <ButtonLink href={`/bots/${botId}/playground`} look="primary">
+      <ButtonLink href={`/bots/${botId}/playground${environmentQuery(environment)}`} look="primary">
         Open the playground
       </ButtonLink>
     </Empty>

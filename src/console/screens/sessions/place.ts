@@ -1,12 +1,10 @@
 import type { Environment } from '../../../generated/operations/console.ts';
-import { DEFAULT_ENVIRONMENT } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { environmentIn, environmentParameter } from '../../frame/environments.ts';
+import { environmentParameter } from '../../frame/environments.ts';
 
 /** The part of a bot's sessions that the address selects. */
 export type Place = {
-  environment: Environment;
   /** The id of the open session. */
   user: string | undefined;
   /** The shown part of the open session if the window is too narrow for its conversation beside its memory. */
@@ -16,14 +14,16 @@ export type Place = {
 /** Reads the selection from the address. The parameters have the names of the REST API. */
 export function placeIn(search: URLSearchParams): Place {
   return {
-    environment: environmentIn(search).environment ?? DEFAULT_ENVIRONMENT,
     user: search.get('user') || undefined,
     tab: search.get('tab') === 'memory' ? 'memory' : 'conversation',
   };
 }
 
-/** The parameters of a selection that differ from their defaults. */
-export function searchOf({ environment, user, tab }: Partial<Place>): URLSearchParams {
+/** The parameters of a selection that differ from their defaults, with those of an environment. */
+export function searchOf(
+  { user, tab }: Partial<Place>,
+  environment: Environment | undefined,
+): URLSearchParams {
   return new URLSearchParams({
     ...(user && { user }),
     ...environmentParameter(environment),
@@ -32,8 +32,11 @@ export function searchOf({ environment, user, tab }: Partial<Place>): URLSearchP
 }
 
 /** The address of the sessions of a bot, or of one of them. */
-export function sessionsAddress(botId: string, place: Partial<Place>): string {
-  const search = searchOf(place).toString();
+export function sessionsAddress(
+  botId: string,
+  { environment, ...place }: Partial<Place> & { environment?: Environment | undefined },
+): string {
+  const search = searchOf(place, environment).toString();
   return `/bots/${botId}/sessions${search && `?${search}`}`;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
-import { environmentParameter } from '../../frame/environments.ts';
+import { environmentParameter, useEnvironment } from '../../frame/environments.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
@@ -28,6 +28,7 @@ export function SessionHead({
   onForgotten(): void;
 }) {
   const { botId, environment, sessionId } = name;
+  const { chosen } = useEnvironment();
   const [, navigate] = useLocation();
   const [isForgetting, setForgetting] = useState(false);
   const mayChat = useScope('CHAT');
@@ -40,7 +41,7 @@ export function SessionHead({
     new URL(sessionsAddress(botId, { environment, user: sessionId }), location.origin);
   return (
     <header className="session-head">
-      <Link className="session-back" href={sessionsAddress(botId, { environment })}>
+      <Link className="session-back" href={sessionsAddress(botId, { environment: chosen })}>
         All sessions
       </Link>
       <div className="session-title">

@@ -1,9 +1,16 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import type { Environment } from '../../../generated/operations/console.ts';
+import { environmentQuery, useEnvironment } from '../../frame/environments.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
+import { FailedCalls } from '../../runs/failed-calls.tsx';
+import { errorText, isActive } from '../../runs/labels.ts';
+import { RunBadge } from '../../runs/run-badge.tsx';
+import { useStore } from '../../server/store.ts';
 import type { Pages } from '../../server/use-pages.ts';
+import { columnChoice } from './columns.ts';
 import { type Place, sessionsAddress } from './place.ts';
 import { SessionFinder } from './session-finder.tsx';
 import type { ListedSession } from './use-sessions.ts';
@@ -23,7 +30,8 @@ export function SessionList({
   pages: Pages<ListedSession>;
   onPlace(change: Partial<Place>, isReplaced?: boolean): void;
 }) {
-  const { environment, user } = place;
+  const { environment } = useEnvironment();
+  const { user } = place;
   return (
     <div className="session-list">
       <SessionFinder
@@ -38,11 +46,12 @@ export function SessionList({
 
 function Rows({
   botId,
-  place: { environment, user },
+  place: { user },
   pages: { rows: sessions, isFirst, isReading, problem, hasMore, readMore, readAgain },
   onPlace,
 }: Parameters<typeof SessionList>[0]) {
   const list = useRef<HTMLUListElement>(null);
+  const { chosen, environment } = useEnvironment();
   if (isFirst) {
     if (problem) return <Failed problem={problem} onRetry={readAgain} />;
     return <LoadingRows />;
@@ -69,7 +78,7 @@ function Rows({
         {sessions.map((session, index) => (
           <li key={session.id}>
             <SessionLink
-              href={sessionsAddress(botId, { environment, user: session.sessionId })}
+              href={sessionsAddress(botId, { environment: chosen, user: session.sessionId })}
               session={session}
               index={index}
               isSelected={index === at}
@@ -98,7 +107,7 @@ function Rows({
 
 function SessionLink({
   href,
-  session: { sessionId, turns, lastSeenAt, excerpt },
+  session,
   index,
   isSelected,
   isReachable,
@@ -110,6 +119,8 @@ function SessionLink({
   /** Whether the key Tab stops at this row. */
   isReachable: boolean;
 }) {
+  const { sessionId, turns, lastSeenAt, lastRun } = session;
+  const columns = useStore(columnChoice.shown);
   const row = useRef<HTMLAnchorElement>(null);
   // The session of the address may be far down.
   useEffect(() => {
@@ -127,14 +138,50 @@ function SessionLink({
       <span className="session-row-id mono cut" dir="auto" title={sessionId}>
         {sessionId}
       </span>
-      <span className="session-row-text cut" dir="auto">
-        {excerpt?.trim() || <span className="faint">No message is stored.</span>}
-      </span>
-      <span className="session-row-turns number">{turnsText(turns)}</span>
+      <SessionTexts session={session} />
+      {columns.includes('status') && (
+        <span className="session-row-status">
+          {lastRun && <RunBadge status={lastRun.status} />}
+          <FailedCalls count={lastRun?.failedToolCalls ?? 0} />
+        </span>
+      )}
+      {columns.includes('tokens') && (
+        <span className="session-row-tokens number">
+          {lastRun && `${lastRun.tokensUsed.toLocaleString('en')} tokens`}
+        </span>
+      )}
+      {columns.includes('turns') && (
+        <span className="session-row-turns number">{turnsText(turns)}</span>
+      )}
       <span className="session-row-time number">
         <RelativeTime at={lastSeenAt} />
       </span>
     </Link>
+  );
+}
+
+/** The last message of the user and the beginning of the reply, or why there is none. */
+function SessionTexts({ session: { lastRun, excerpt } }: { session: ListedSession }) {
+  if (!lastRun)
+    return (
+      <span className="session-row-text cut" dir="auto">
+        {excerpt?.trim() || <span className="faint">No message is stored.</span>}
+      </span>
+    );
+  const { inputExcerpt, responseExcerpt, error, status } = lastRun;
+  return (
+    <span className="session-row-text">
+      <span className="session-row-asked cut" dir="auto">
+        {inputExcerpt.trim() || excerpt?.trim() || <span className="faint">(empty)</span>}
+      </span>
+      {error ? (
+        <span className="session-row-error cut">{errorText(error.code)}</span>
+      ) : (
+        <span className="cut" dir="auto">
+          {responseExcerpt?.trim() || (isActive(status) ? 'No text yet' : 'No reply')}
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -143,7 +190,7 @@ export function turnsText(turns: number): string {
   return turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`;
 }
 
-function NoSessions({ botId, environment }: Pick<Place, 'environment'> & { botId: string }) {
+function NoSessions({ botId, environment }: { botId: string; environment: Environment }) {
   const isStaging = environment === 'STAGING';
   return (
     <Empty title={isStaging ? 'No sessions in staging yet' : 'No sessions yet'}>
@@ -151,10 +198,7 @@ function NoSessions({ botId, environment }: Pick<Place, 'environment'> & { botId
         The messages of one user to this bot are a session, with what the bot remembers about the
         user. Send the first one in the playground.
       </p>
-      <ButtonLink
-        href={`/bots/${botId}/playground${isStaging ? '?environment=staging' : ''}`}
-        look="primary"
-      >
+      <ButtonLink href={`/bots/${botId}/playground${environmentQuery(environment)}`} look="primary">
         Open the playground
       </ButtonLink>
     </Empty>

@@ -9,6 +9,7 @@ import {
   type StoredSession,
   useStoredSession,
 } from '../../chat/use-stored-session.ts';
+import { useEnvironment } from '../../frame/environments.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -119,7 +120,7 @@ function NoSession({ name }: { name: SessionName }) {
 }
 
 function NotThere({
-  name: { botId, environment },
+  name: { botId },
   title,
   children,
 }: {
@@ -127,10 +128,11 @@ function NotThere({
   title: string;
   children: ReactNode;
 }) {
+  const { chosen } = useEnvironment();
   return (
     <Empty title={title}>
       {children}
-      <ButtonLink look="quiet" href={sessionsAddress(botId, { environment })}>
+      <ButtonLink look="quiet" href={sessionsAddress(botId, { environment: chosen })}>
         Show all sessions
       </ButtonLink>
     </Empty>

@@ -1,13 +1,14 @@
 import { useSearchParams } from 'wouter';
-import { ENVIRONMENT_OPTIONS, environmentIn } from '../../frame/environments.ts';
+import type { Environment } from '../../../generated/operations/console.ts';
+import { ColumnMenu } from '../../frame/column-menu.tsx';
+import { useEnvironment } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { Faults } from '../../parts/faults.tsx';
-import { Segments } from '../../parts/segments.tsx';
 import { NoBot } from '../../parts/state.tsx';
 import { isMissingBot } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';
+import { columnChoice } from './columns.ts';
 import { type Place, placeIn, searchOf } from './place.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionPanel } from './session-panel.tsx';
@@ -33,27 +34,18 @@ export default function Sessions({ botId }: { botId: string }) {
 
 function ReadSessions({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
-  const place = placeIn(search);
-  const { environment, user } = place;
-  const { fault } = environmentIn(search);
+  const { chosen, environment } = useEnvironment();
   const go = (change: Partial<Place>, isReplaced = false) =>
-    setSearch((before) => searchOf({ ...placeIn(before), ...change }), { replace: isReplaced });
+    setSearch((before) => searchOf({ ...placeIn(before), ...change }, chosen), {
+      replace: isReplaced,
+    });
   return (
     <SessionsOf
       // Another environment has other sessions.
       key={environment}
       botId={botId}
-      place={place}
-      actions={
-        <Segments
-          label="Environment"
-          options={ENVIRONMENT_OPTIONS}
-          current={environment}
-          isWrong={fault !== undefined}
-          onChange={(name) => go({ environment: name, user })}
-        />
-      }
-      fault={fault}
+      environment={environment}
+      place={placeIn(search)}
       onPlace={go}
     />
   );
@@ -61,19 +53,16 @@ function ReadSessions({ botId }: { botId: string }) {
 
 function SessionsOf({
   botId,
+  environment,
   place,
-  actions,
-  fault,
   onPlace,
 }: {
   botId: string;
+  environment: Environment;
   place: Place;
-  actions: React.ReactNode;
-  /** The problem of the environment in the address. */
-  fault: string | undefined;
   onPlace(change: Partial<Place>, isReplaced?: boolean): void;
 }) {
-  const { environment, user } = place;
+  const { user } = place;
   const pages = useSessions(botId, environment);
   if (pages.problem && isMissingBot(pages.problem))
     return (
@@ -87,11 +76,10 @@ function SessionsOf({
       actions={
         <>
           <IconButton label="Read the list again" icon="repeat" onClick={pages.readAgain} />
-          {actions}
+          <ColumnMenu choice={columnChoice} />
         </>
       }
     >
-      <Faults faults={{ environment: fault }} effect="Production is selected." />
       <div className={user ? 'sessions sessions-open' : 'sessions'}>
         <SessionList botId={botId} place={place} pages={pages} onPlace={onPlace} />
         {user && (

@@ -9,12 +9,12 @@ import { type Pages, usePages } from '../../server/use-pages.ts';
 /** Sessions of one page. */
 const PAGE = 30;
 
-/** Characters of the last message that the list keeps. A row shows fewer. */
+/** Characters of a text that the list keeps. A row shows fewer. */
 const EXCERPT = 200;
 
 type Node = NonNullable<SessionsQuery['bot']>['sessions']['edges'][number]['node'];
 
-export type ListedSession = Pick<Node, 'id' | 'sessionId' | 'turns' | 'lastSeenAt'> & {
+export type ListedSession = Pick<Node, 'id' | 'sessionId' | 'turns' | 'lastSeenAt' | 'lastRun'> & {
   /** The beginning of the last message. Absent if none is stored. */
   excerpt: string | undefined;
 };
@@ -31,7 +31,7 @@ function toPage({ bot }: SessionsQuery) {
   return { rows: edges.map(({ node }) => listed(node)), head: undefined, pageInfo };
 }
 
-function listed({ id, sessionId, turns, lastSeenAt, messages }: Node): ListedSession {
+function listed({ messages, ...session }: Node): ListedSession {
   const excerpt = messages.edges[0]?.node.text.slice(0, EXCERPT);
-  return { id, sessionId, turns, lastSeenAt, excerpt };
+  return { ...session, excerpt };
 }

@@ -1,14 +1,18 @@
-import { Link } from 'wouter';
+import { Usage } from '../../../generated/operations/console.ts';
 import { Id } from '../../parts/copy.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { Refused, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
-import { planName, scopeName } from '../../server/plans.ts';
+import { useServerQuery } from '../../server/operations.ts';
+import { planName, scopeSentence } from '../../server/plans.ts';
 import { useViewer } from '../../server/viewer.ts';
+import { PlanMeters } from './plan-meters.tsx';
 import { Section } from './section.tsx';
 
 /** The signed-in account with its limits, and the key of this session. */
 export function AccountSettings() {
-  const { account, apiKey, rateLimit } = useViewer();
+  const { account, apiKey } = useViewer();
+  const { data, problem, retry } = useServerQuery(Usage, { ofRuns: false, byKey: false });
   return (
     <Section screen="account">
       <div className="settings-body">
@@ -19,14 +23,16 @@ export function AccountSettings() {
               <Id>{account.id}</Id>
             </Fact>
             <Fact name="Plan">{planName(account.plan)}</Fact>
-            <Fact name="Limits">
-              <span className="number">
-                {rateLimit.perMinute.toLocaleString('en')} requests a minute,{' '}
-                {rateLimit.perDay.toLocaleString('en')} a day
-              </span>{' '}
-              · <Link href="/settings/usage">see what is used</Link>
-            </Fact>
           </Facts>
+          <div className="settings-meters">
+            {data ? (
+              <PlanMeters limits={data.viewer} onReset={retry} />
+            ) : problem ? (
+              <Refused problem={problem} />
+            ) : (
+              <Skeleton height={96} />
+            )}
+          </div>
           <p className="settings-note">
             The operator of this server changes the name, the plan and the limits.
           </p>
@@ -38,7 +44,7 @@ export function AccountSettings() {
             <Fact name="Begins with">
               <span className="mono">{apiKey.prefix}…</span>
             </Fact>
-            <Fact name="Scopes">{apiKey.scopes.map(scopeName).join(', ')}</Fact>
+            <Fact name="Scopes">{scopeSentence(apiKey.scopes)}</Fact>
             <Fact name="Bots">{botsOf(apiKey.bots)}</Fact>
             <Fact name="Expires">
               {apiKey.expiresAt ? <RelativeTime at={apiKey.expiresAt} /> : 'never'}

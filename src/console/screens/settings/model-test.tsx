@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { TestModel, type TestModelMutation } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { useMutate } from '../../server/operations.ts';
+import { CheckList, type ShownCheck } from './check-list.tsx';
 import './model-test.css';
 
 type Test = NonNullable<TestModelMutation['testModel']>;
@@ -56,11 +56,11 @@ function Result({ test: { checks, usable } }: { test: Test }) {
   return (
     <>
       <p>{summaryOf(usable, failed.length)}</p>
-      <ul className="model-checks">
-        {checks.map((check) => (
-          <CheckRow key={check.name} check={check} usable={usable} />
-        ))}
-      </ul>
+      <CheckList
+        checks={checks
+          .filter(({ status }) => status !== 'SKIPPED')
+          .map((check) => resultOf(check, usable))}
+      />
       {skipped.length > 0 && (
         <p className="settings-note">
           Not checked: {skipped.map(({ name }) => NAMES[name]).join(', ')}.
@@ -76,21 +76,9 @@ function summaryOf(usable: boolean, failed: number): string {
   return 'The model works, but not with everything.';
 }
 
-function CheckRow({ check, usable }: { check: Check; usable: boolean }) {
-  const { name, status, message, advice } = check;
-  if (status === 'SKIPPED') return null;
-  const failed = usable ? 'warn' : 'bad';
-  const tone = status === 'PASSED' ? 'good' : failed;
-  const icons = { good: 'check', warn: 'warning', bad: 'close' } as const;
-  return (
-    <li className={`model-check model-check-${tone}`}>
-      <Icon name={icons[tone]} />
-      <b>
-        {NAMES[name]}
-        <span className="unseen">{status === 'PASSED' ? ' passed' : ' failed'}</span>
-      </b>
-      <p>{message}</p>
-      {advice && <p className="model-check-advice">{advice}</p>}
-    </li>
-  );
+/** The result of a check that was made. @param usable whether bots can use the model. */
+function resultOf({ name, status, message, advice }: Check, usable: boolean): ShownCheck {
+  const shown = { name: NAMES[name], message, advice };
+  if (status === 'PASSED') return { ...shown, tone: 'good', result: 'passed' };
+  return { ...shown, tone: usable ? 'warn' : 'bad', result: 'failed' };
 }

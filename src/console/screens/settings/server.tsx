@@ -10,6 +10,7 @@ import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
+import { CheckList } from './check-list.tsx';
 import { DefaultModel } from './model-test.tsx';
 import { Section } from './section.tsx';
 
@@ -43,8 +44,14 @@ export function ServerSettings() {
   );
 }
 
+const RESULTS = {
+  OK: { tone: 'good', result: 'passed' },
+  WARNING: { tone: 'warn', result: 'warning' },
+  FAILED: { tone: 'bad', result: 'failed' },
+} as const;
+
 function State({ server }: { server: ServerQuery['server'] }) {
-  const { version, startedAt, model, database, redis, allowedOrigins } = server;
+  const { version, startedAt, model, database, redis, checks, allowedOrigins } = server;
   return (
     <>
       <section>
@@ -66,6 +73,15 @@ function State({ server }: { server: ServerQuery['server'] }) {
           )}
         </Facts>
       </section>
+      {checks && (
+        <section>
+          <h2>Health</h2>
+          <CheckList checks={checks.map((check) => ({ ...check, ...RESULTS[check.status] }))} />
+          <p className="settings-note">
+            <code>parley doctor</code> makes these checks too, before the server starts.
+          </p>
+        </section>
+      )}
       {model && <DefaultModel name={model} />}
       {allowedOrigins && (
         <section>

@@ -1,11 +1,11 @@
 import { Link } from 'wouter';
 import { Usage as UsageOf, type UsageQuery } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
-import { Meter } from '../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';
 import { TableHead } from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
+import { PlanMeters } from './plan-meters.tsx';
 import { Section } from './section.tsx';
 
 /** Requests of this minute and day, and tokens of this month by bot and by key. */
@@ -29,7 +29,10 @@ export function UsageSettings() {
         <Failed problem={problem} onRetry={retry} />
       ) : (
         <div className="settings-body" aria-busy={!data}>
-          {data ? <Requests {...data.viewer} /> : <Skeleton height={96} />}
+          <section>
+            <h2>Requests</h2>
+            {data ? <PlanMeters limits={data.viewer} onReset={retry} /> : <Skeleton height={96} />}
+          </section>
           {mayReadRuns ? (
             <Tokens usage={data?.viewer.usage} mayReadKeys={mayReadKeys} />
           ) : (
@@ -41,20 +44,6 @@ export function UsageSettings() {
         </div>
       )}
     </Section>
-  );
-}
-
-function Requests({ usage, rateLimit }: UsageQuery['viewer']) {
-  return (
-    <section>
-      <h2>Requests</h2>
-      <Meter label="This minute" used={usage.requestsThisMinute} limit={rateLimit.perMinute} />
-      <Meter label="Today" used={usage.requestsToday} limit={rateLimit.perDay} />
-      <p className="settings-note">
-        All keys of the account count together, and so does this console. Minutes and days are in
-        UTC.
-      </p>
-    </section>
   );
 }
 

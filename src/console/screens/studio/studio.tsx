@@ -1,9 +1,6 @@
 import { useCallback } from 'react';
-import type { Environment } from '../../../vocabulary/environments.ts';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
+import { useEnvironment } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
-import { Faults } from '../../parts/faults.tsx';
-import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { Loading } from './loading.tsx';
@@ -17,20 +14,11 @@ import { Workspace } from './workspace.tsx';
 
 /** The editor of a bot's definition, with a chat that tries it before it is deployed. */
 export default function Studio({ botId }: { botId: string }) {
-  const [{ environment, fault, panel }, change] = useParameters();
+  const [{ panel }, change] = useParameters();
+  const { environment } = useEnvironment();
   const { definition, problem, retry } = useDefinition(botId, environment);
   const mayDeploy = useScope('DEPLOY');
   const onPanel = useCallback((name: PanelName | undefined) => change({ panel: name }), [change]);
-  const environments = (
-    <Segments<Environment>
-      label="Environment"
-      options={ENVIRONMENT_OPTIONS}
-      current={environment}
-      isWrong={fault !== undefined}
-      onChange={(name) => change({ environment: name })}
-    />
-  );
-  const faults = <Faults faults={{ environment: fault }} effect="Production is selected." />;
   if (mayDeploy && definition)
     return (
       <Workspace
@@ -38,15 +26,12 @@ export default function Studio({ botId }: { botId: string }) {
         botId={botId}
         environment={environment}
         definition={definition}
-        environments={environments}
-        faults={faults}
         panel={panel}
         onPanel={onPanel}
       />
     );
   return (
-    <Screen title={SCREENS.studio.title} actions={environments}>
-      {faults}
+    <Screen title={SCREENS.studio.title}>
       {!mayDeploy ? (
         <Empty title="The definition is not shown">
           <p>{lacks('DEPLOY')} Sign in with a key that has it to read and change the definition.</p>

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { Environment } from '../../../vocabulary/environments.ts';
 import { DeployDialog } from '../../deploy/deploy-dialog.tsx';
 import { Screen } from '../../frame/screen.tsx';
@@ -38,17 +38,12 @@ export function Workspace({
   botId,
   environment,
   definition: { running, production },
-  environments,
-  faults,
   panel,
   onPanel,
 }: {
   botId: string;
   environment: Environment;
   definition: Definition;
-  environments: ReactNode;
-  /** The problems of the address. */
-  faults: ReactNode;
   panel: PanelName | undefined;
   onPanel(panel: PanelName | undefined): void;
 }) {
@@ -116,7 +111,6 @@ export function Workspace({
               findings={findings}
             />
           </span>
-          {environments}
           <span className="studio-format">
             <Button onClick={format}>Format</Button>
           </span>
@@ -130,7 +124,6 @@ export function Workspace({
         </>
       }
     >
-      {faults}
       <div className="studio" data-panel={panel}>
         <div className="studio-main">
           {editor && work.isStale && work.isChanged && (

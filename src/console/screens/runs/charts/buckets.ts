@@ -1,7 +1,7 @@
 import type { RunStatsQuery } from '../../../../generated/operations/console.ts';
 import { bucketMs, type Period } from './period.ts';
 
-type Stats = NonNullable<RunStatsQuery['bot']>['stats'];
+export type Stats = NonNullable<RunStatsQuery['bot']>['stats'];
 
 /** The statistics of one UTC hour or day. */
 export type Bucket = {

@@ -1,24 +1,19 @@
 import { useMemo } from 'react';
 import { RunStats } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
-import { scrollArea } from '../../../parts/copy.tsx';
 import { Refused } from '../../../parts/state.tsx';
-import { duration } from '../../../parts/time.tsx';
 import { type Filters, filterAt } from '../../../runs/filter.ts';
 import { useServerQuery } from '../../../server/operations.ts';
+import { deploymentTicks, timeTicks } from './axis.ts';
 import { type Bucket, bucketsOf } from './buckets.ts';
-import { Chart } from './chart.tsx';
+import type { Shared } from './chart.tsx';
 import './charts.css';
-import { LatencyLines, RatingBars, RunBars, TokenArea } from './drawings.tsx';
+import { LatencyChart, RatingChart, RunChart, TokenChart } from './measures.tsx';
 import { periodOf, withoutTime } from './period.ts';
-
-const count = (value: number) => value.toLocaleString('en');
-const ratings = ({ thumbsUp, thumbsDown }: { thumbsUp: number; thumbsDown: number }) =>
-  `${count(thumbsUp)}, ${count(thumbsDown)}`;
-const ms = (value: number | null) => (value === null ? '–' : duration(value));
+import { count, latency, ratings } from './texts.ts';
 
 /**
- * Runs, latency and tokens over the period of the filters, by hour or by day.
+ * Runs, latency, tokens and ratings over the period of the filters, by hour or by day, with the deployments.
  *
  * @param now the end of a period that has none, in milliseconds since the epoch.
  */
@@ -41,6 +36,7 @@ export default function Charts({
     to: new Date(period.to).toISOString(),
     filter: withoutTime(filter),
     byHour: period.byHour,
+    environment: filter.environment ?? null,
   });
   const stats = data?.bot?.stats;
   const buckets = useMemo(() => (stats ? bucketsOf(stats, period) : []), [stats, period]);
@@ -53,44 +49,24 @@ export default function Charts({
     );
   const select = (first: Bucket, last: Bucket) =>
     onRange(new Date(first.from).toISOString(), new Date(last.to).toISOString());
-  const shared = { buckets, onRange: select };
-  const isUnbounded = !filter.from && !filter.date;
+  const shared: Shared = {
+    buckets,
+    onRange: select,
+    times: timeTicks(buckets, period, now),
+    deployments: deploymentTicks(
+      data?.bot?.deployments.edges.map(({ node }) => node) ?? [],
+      buckets,
+    ),
+  };
+  const unit = period.byHour ? 'an hour' : 'a day';
   return (
     <>
-      <div className="charts" aria-busy={!stats} {...scrollArea('Charts')}>
-        <Chart
-          {...shared}
-          title={isUnbounded ? 'Failed runs, 24 hours' : 'Failed runs'}
-          summary={stats ? `${count(stats.failed)} of ${count(stats.runs)}` : '…'}
-          textOf={({ failed, runs }) => `${count(failed)} of ${count(runs)}`}
-        >
-          <RunBars buckets={buckets} />
-        </Chart>
-        <Chart
-          {...shared}
-          title="p50, p95 latency"
-          summary={stats ? `${ms(stats.latencyP50)}, ${ms(stats.latencyP95)}` : '…'}
-          textOf={({ latencyP50, latencyP95 }) => `${ms(latencyP50)}, ${ms(latencyP95)}`}
-        >
-          <LatencyLines buckets={buckets} />
-        </Chart>
-        <Chart
-          {...shared}
-          title="Tokens"
-          summary={stats ? count(stats.tokens) : '…'}
-          textOf={({ tokens }) => count(tokens)}
-        >
-          <TokenArea buckets={buckets} />
-        </Chart>
-        <Chart
-          {...shared}
-          title="Rated good, bad"
-          summary={stats ? ratings(stats) : '…'}
-          textOf={ratings}
-        >
-          <RatingBars buckets={buckets} />
-        </Chart>
-      </div>
+      <section className="charts" aria-label="Charts" aria-busy={!stats}>
+        <RunChart {...shared} title={`Runs ${unit}`} stats={stats} />
+        <LatencyChart {...shared} title="Latency" stats={stats} />
+        <TokenChart {...shared} title={`Tokens ${unit}`} stats={stats} />
+        <RatingChart {...shared} title={`Ratings ${unit}`} stats={stats} />
+      </section>
       <BucketTable buckets={buckets} />
     </>
   );
@@ -121,8 +97,8 @@ function BucketTable({ buckets }: { buckets: Bucket[] }) {
                 <th scope="row">{label}</th>
                 <td>{count(runs)}</td>
                 <td>{count(failed)}</td>
-                <td>{ms(latencyP50)}</td>
-                <td>{ms(latencyP95)}</td>
+                <td>{latency(latencyP50)}</td>
+                <td>{latency(latencyP95)}</td>
                 <td>{count(tokens)}</td>
                 <td>{ratings(rated)}</td>
               </tr>

@@ -1,14 +1,19 @@
 import type { Bucket } from './buckets.ts';
 import { HEIGHT } from './chart.tsx';
 
-/** Space above the highest value, for the width of its line. */
-const TOP = 3;
+/** A drawing of buckets. @param props.top the value at the end of the axis. */
+type Drawing = { buckets: Bucket[]; top: number };
+
+/** The lowest bar that is drawn for a number above zero, in units of the drawing. */
+const LEAST = 1.5;
+
+const heightOf = (value: number, top: number, height: number) =>
+  value === 0 ? 0 : Math.max(LEAST, (value / top) * height);
 
 /** Runs as bars, the failed ones at their feet. */
-export function RunBars({ buckets }: { buckets: Bucket[] }) {
-  const most = Math.max(1, ...buckets.map(({ runs }) => runs));
+export function RunBars({ buckets, top }: Drawing) {
   const bar = (x: number, value: number, className: string) => {
-    const height = value === 0 ? 0 : Math.max(1.5, (value / most) * HEIGHT);
+    const height = heightOf(value, top, HEIGHT);
     return (
       <rect className={className} x={x + 0.12} y={HEIGHT - height} width={0.76} height={height} />
     );
@@ -23,31 +28,23 @@ export function RunBars({ buckets }: { buckets: Bucket[] }) {
 }
 
 /** The median and the 95th percentile of the latency as lines, with gaps where no run finished. */
-export function LatencyLines({ buckets }: { buckets: Bucket[] }) {
-  const most = Math.max(1, ...buckets.map(({ latencyP95 }) => latencyP95 ?? 0));
-  const line = (values: (number | null)[], className: string) => (
-    <path className={className} d={pathOf(values, most)} />
-  );
+export function LatencyLines({ buckets, top }: Drawing) {
+  const median = buckets.map(({ latencyP50 }) => latencyP50);
+  const high = buckets.map(({ latencyP95 }) => latencyP95);
   return (
     <>
-      {line(
-        buckets.map(({ latencyP50 }) => latencyP50),
-        'chart-line chart-p50',
-      )}
-      {line(
-        buckets.map(({ latencyP95 }) => latencyP95),
-        'chart-line chart-p95',
-      )}
+      <path className="chart-none" d={`M0 ${HEIGHT - 1}H${buckets.length}V${HEIGHT}H0Z`} />
+      <path className="chart-line chart-p50" d={pathOf(median, top)} />
+      <path className="chart-line chart-p95" d={pathOf(high, top)} />
     </>
   );
 }
 
 /** Tokens as an area. */
-export function TokenArea({ buckets }: { buckets: Bucket[] }) {
-  const most = Math.max(1, ...buckets.map(({ tokens }) => tokens));
+export function TokenArea({ buckets, top }: Drawing) {
   const line = pathOf(
     buckets.map(({ tokens }) => tokens),
-    most,
+    top,
   );
   return (
     <>
@@ -58,15 +55,10 @@ export function TokenArea({ buckets }: { buckets: Bucket[] }) {
 }
 
 /** Good ratings above the middle, bad ones below it. */
-export function RatingBars({ buckets }: { buckets: Bucket[] }) {
+export function RatingBars({ buckets, top }: Drawing) {
   const half = HEIGHT / 2;
-  const most = Math.max(
-    1,
-    ...buckets.flatMap(({ thumbsUp, thumbsDown }) => [thumbsUp, thumbsDown]),
-  );
-  const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / most) * half));
   return buckets.map(({ from, thumbsUp, thumbsDown }, at) => {
-    const [up, down] = [heightOf(thumbsUp), heightOf(thumbsDown)];
+    const [up, down] = [heightOf(thumbsUp, top, half), heightOf(thumbsDown, top, half)];
     const place = { x: at + 0.12, width: 0.76 };
     return (
       <g key={from}>
@@ -79,7 +71,7 @@ export function RatingBars({ buckets }: { buckets: Bucket[] }) {
 }
 
 /** A line with one step for each value, so that a value between two gaps shows too. */
-function pathOf(values: (number | null)[], most: number): string {
+function pathOf(values: (number | null)[], top: number): string {
   let path = '';
   let isDown = false;
   for (const [at, value] of values.entries()) {
@@ -87,7 +79,7 @@ function pathOf(values: (number | null)[], most: number): string {
       isDown = false;
       continue;
     }
-    const y = (HEIGHT - TOP / 2 - (value / most) * (HEIGHT - TOP)).toFixed(2);
+    const y = (HEIGHT - (value / top) * HEIGHT).toFixed(2);
     path += isDown ? `V${y}H${at + 1}` : `M${at} ${y}H${at + 1}`;
     isDown = true;
   }

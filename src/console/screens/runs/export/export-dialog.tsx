@@ -151,6 +151,7 @@ const WORDS: Record<Exclude<FilterName, ChipName>, string> = {
   date: 'UTC day',
   from: 'from',
   to: 'until',
+  environment: 'environment',
 };
 
 /** The conditions on the runs of the file. */

@@ -3,7 +3,7 @@ import { Badge } from '../../../parts/badge.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../../parts/menu.tsx';
 import { RelativeTime } from '../../../parts/time.tsx';
-import { scopeName } from '../../../server/plans.ts';
+import { scopeName, scopeSentence } from '../../../server/plans.ts';
 import { useViewer } from '../../../server/viewer.ts';
 import { hasEnded, type ListedKey } from './key.ts';
 
@@ -31,7 +31,9 @@ export function KeyRow({
         <br />
         <span className="mono faint">{prefix}…</span>
       </td>
-      <td data-label="Scopes">{scopes.map(scopeName).join(', ')}</td>
+      <td data-label="Scopes" title={scopes.map(scopeName).join(', ')}>
+        {scopeSentence(scopes)}
+      </td>
       <td data-label="Bots">
         <Bots bots={bots} />
       </td>

@@ -1,6 +1,6 @@
-import type { RunStatus } from '../../../generated/operations/console.ts';
-import { Status } from '../../parts/status.tsx';
-import { STATUSES } from '../../runs/labels.ts';
+import type { RunStatus } from '../../generated/operations/console.ts';
+import { Status } from '../parts/status.tsx';
+import { STATUSES } from './labels.ts';
 
 /** The status of a run. */
 export function RunBadge({ status }: { status: RunStatus }) {

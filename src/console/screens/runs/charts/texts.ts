@@ -1,0 +1,10 @@
+import { duration } from '../../../parts/time.tsx';
+
+export const count = (value: number) => value.toLocaleString('en');
+
+/** Good and bad ratings. */
+export const ratings = ({ thumbsUp, thumbsDown }: { thumbsUp: number; thumbsDown: number }) =>
+  `${count(thumbsUp)}, ${count(thumbsDown)}`;
+
+/** A latency in milliseconds. */
+export const latency = (value: number | null) => (value === null ? '–' : duration(value));

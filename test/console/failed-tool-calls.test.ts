@@ -1,0 +1,78 @@
+import { beforeAll, expect } from 'vitest';
+import { makeId } from '../../src/text/ids.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** Stores failed tool calls, and one that completed. */
+const storeCalls = (runId: string, failed: number) =>
+  app.prisma.toolCall.createMany({
+    data: Array.from({ length: failed + 1 }, (_, position) => ({
+      id: makeId('tcl'),
+      runId,
+      position,
+      callId: `call_${position}`,
+      name: 'orders.refund',
+      digest: 'd',
+      status: position < failed ? ('FAILED' as const) : ('COMPLETED' as const),
+      startedAt: new Date(),
+    })),
+  });
+
+browserTest('the lists of runs and sessions say that tool calls failed', async () => {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot(null);
+  const sessionId = 'ada';
+  const at = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const [old, last] = await makeRuns(app, bot, [
+    { sessionId, createdAt: at(60), input: 'The first question', status: 'FAILED' },
+    {
+      sessionId,
+      createdAt: at(30),
+      input: 'Refund my order',
+      response: 'It was paid already.',
+      promptTokens: 1_200,
+      completionTokens: 34,
+    },
+  ]);
+  await storeCalls(old?.id ?? '', 1);
+  await storeCalls(last?.id ?? '', 2);
+  await app.prisma.session.create({
+    data: { id: makeId('ses'), botId: bot, environment: 'PRODUCTION', sessionId },
+  });
+  const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  await row('Refund my order').getByText('2 tool calls failed').waitFor();
+  await row('Refund my order').getByText('completed').waitFor();
+  await row('The first question').getByText('1 tool call failed').waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await row('Refund my order').getByText('2 tool calls failed').isVisible()).toBe(true);
+  await page.setViewportSize({ width: 1440, height: 900 });
+
+  await page.goto(`/bots/${bot}/sessions`);
+  const session = page.getByRole('link', { name: /^ada/ });
+  for (const text of [
+    'Refund my order',
+    'It was paid already.',
+    'completed',
+    '2 tool calls failed',
+    '1,234 tokens',
+  ])
+    await session.getByText(text).waitFor();
+  await assertAccessible(page);
+  await assertFits(page);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Tokens of the last run' }).click();
+  await page.reload();
+  await session.getByText('completed').waitFor();
+  expect(await session.getByText('1,234 tokens').count()).toBe(0);
+});
