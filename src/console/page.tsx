@@ -11,6 +11,7 @@ import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { Router } from 'wouter';
 import { Viewer } from '../generated/operations/console.ts';
+import { ReferenceKey } from './frame/reference-key.tsx';
 import { Side } from './frame/side.tsx';
 import { applyTheme } from './frame/theme.ts';
 import { TopBar } from './frame/top-bar.tsx';
@@ -20,6 +21,8 @@ import { useServerQuery } from './server/operations.ts';
 import { ViewerContext } from './server/viewer.ts';
 
 const top = document.querySelector('#top');
+/** The place in the REST API reference for a key of the session. */
+const keyPlace = document.querySelector('#session-key');
 
 function PageFrame() {
   const { data } = useServerQuery(Viewer, {});
@@ -27,6 +30,7 @@ function PageFrame() {
     <ViewerContext value={data?.viewer}>
       <Side />
       {top && createPortal(<TopBar />, top)}
+      {keyPlace && data && createPortal(<ReferenceKey viewer={data.viewer} />, keyPlace)}
       <Toasts />
     </ViewerContext>
   );

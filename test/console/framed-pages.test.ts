@@ -116,6 +116,26 @@ describe('the reference in the console', () => {
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 
+  browserTest('runs an example with a key that the session makes', async () => {
+    const tenant = await app.tenant();
+    await tenant.bot();
+    const page = await signedIn(tenant.apiKey);
+    await page.goto('/docs');
+    await page.getByRole('button', { name: 'Make a key for one hour' }).click();
+    await page.getByText('The key is in the field').waitFor();
+    await page.locator('#chat .try summary').click();
+    const form = page.locator('#chat form');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.locator('.result').getByText('200 OK').waitFor();
+    const made = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId, name: 'REST API reference, 1 hour' },
+    });
+    expect(made.scopes).not.toContain('OPERATOR');
+    expect(made.expiresAt?.getTime()).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    await assertAccessible(page);
+    await assertFits(page);
+  });
+
   browserTest('signs out from any page', async () => {
     const tenant = await app.tenant();
     const page = await signedIn(tenant.apiKey);

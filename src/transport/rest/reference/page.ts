@@ -40,8 +40,8 @@ ${markdown(info.description)}
 <p>The <a href="/graphql">GraphQL API</a> offers more operations. The <a href="/guide/rest">guide</a> explains this one.</p>
 <form class="key"><label for="key">API key for the forms on this page</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="parley_sk_…">
-<p>The key is sent only to this server and is not stored. REST takes API keys only, never the console's session. The
-<a href="/bots">playground</a> of a bot can send its chats as REST with a key that it makes for one hour.</p></form>
+<div id="session-key"></div>
+<p>The key is sent only to this server and is not stored. REST takes API keys only, never the console's session.</p></form>
 ${tags.map(
   ({ name, description }) => html`<section id="tag-${name}"><h2>${name}</h2>${markdown(description)}
 ${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSection(one, origin))}

@@ -5,7 +5,7 @@ import type { Operation } from './model.ts';
 export function tryForm({ operationId, method, path, parameters, requestBody }: Operation): Html {
   const body = requestBody?.content['application/json']?.example;
   return html`<details class="try">
-<summary>Try it</summary>
+<summary>Run this example</summary>
 <form data-method="${method}" data-path="${path}">
 ${parameters.map((parameter) => {
   const { in: place, name, required, schema } = parameter;
