@@ -59,7 +59,10 @@ browserTest('every screen has its title, is accessible, and fits into its window
       .poll(() => page.locator('h1').textContent(), { message: address })
       .toBe(others.get(name) ?? title);
     await expect.poll(() => page.locator('[aria-busy=true]').count(), { message: address }).toBe(0);
-    await assertAccessible(page);
+    for (const width of [360, 768, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await assertAccessible(page);
+    }
     await assertFits(page);
   }
 });
