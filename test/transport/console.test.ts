@@ -14,7 +14,7 @@ const POLICY =
 const MAX_SCRIPT = 150_000;
 
 /** The bound of all scripts of the console without the guide's content, compressed, in bytes. */
-const MAX_SCRIPTS = 400_000;
+const MAX_SCRIPTS = 425_000;
 
 let now = Date.UTC(2026, 10, 20, 12);
 let app: TestApp;
@@ -138,7 +138,7 @@ describe('the console', () => {
     expect(size).toBeLessThan(MAX_SCRIPT);
   });
 
-  test('needs less than 400 kB of compressed JavaScript, and its editor only in the Studio', async () => {
+  test('needs less than 425 kB of compressed JavaScript, and its editor only in the Studio', async () => {
     const assets = join(CONSOLE_DIRECTORY, 'assets');
     const names = (await readdir(assets)).filter((name) => name.endsWith('.js.br'));
     const own = names.filter((name) => !name.startsWith('guide-page-'));

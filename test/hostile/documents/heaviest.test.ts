@@ -113,6 +113,7 @@ test('a tenant reaches every type but the types for operators, for new secrets a
     'CreateSessionTokenPayload',
     'Dependency',
     'RotateApiKeyPayload',
+    'ServerCheck',
   ]);
 });
 
@@ -120,6 +121,7 @@ test('a tenant reaches every type but the types for operators, for new secrets a
 const SHORT = new Set([
   ...['cursor', 'startCursor', 'endCursor', 'id', 'runId', 'keyId', 'botId', 'spanId', 'parentId'],
   ...['decidedById', 'followUpRunId', 'causedById', 'evaluationId'],
+  'deploymentId',
   ...['traceId', 'callId', 'code', 'prefix', 'version', 'edges', 'channels'],
 ]);
 

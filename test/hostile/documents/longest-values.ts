@@ -117,6 +117,7 @@ export const LENGTHS: Lengths = {
   'ChatFailed.message': jsonBytes(ERROR_MESSAGE),
   'ChatPage.accent': 7,
   'ChatPage.name': 10,
+  'ChatPage.title': 10,
   'ChatPage.suggestions': SUGGESTIONS * SUGGESTION.length,
   'ChatPage.welcome': WELCOME_LENGTH,
   'ChatReply.response': 100,
