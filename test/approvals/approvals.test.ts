@@ -85,7 +85,10 @@ const followUp = async (id: string) => {
   const { followUpId } = await find();
   return app.prisma.run.findUniqueOrThrow({
     where: { id: followUpId ?? '' },
-    select: { response: true, status: true, causedById: true, sessionId: true, channel: true },
+    select: {
+      ...{ response: true, status: true, causedById: true, sessionId: true },
+      ...{ channel: true, entrance: true },
+    },
   });
 };
 
@@ -125,6 +128,7 @@ describe('a call that needs approval', () => {
       causedById: run_id,
       sessionId: 'ada',
       channel: 'API',
+      entrance: 'REST',
     });
     expect(run.response).toContain(
       'The call orders.refund with {"order_id":"A-1","amount":5} was approved by a person: By phone. Its result: Refunded.',

@@ -189,19 +189,23 @@ describe('completion', () => {
       labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
     const requests = ['get', 'post', 'put', 'patch', 'delete'];
     const marks = ['approval', 'reads', 'repeatable'];
-    expect(capability('|')).toEqual(['input', ...marks, ...requests]);
-    expect(capability('input { a string }\n|')).toEqual([...marks, ...requests]);
-    expect(capability('|\npost "https://a.example/"')).toEqual(['input', ...marks]);
-    expect(capability('post "https://a.example/"\n|')).toEqual(marks);
-    expect(capability('approval\nreads\n|')).toEqual(['input', 'repeatable', ...requests]);
+    expect(capability('|')).toEqual(['label', 'input', ...marks, ...requests]);
+    expect(capability('input { a string }\n|')).toEqual(['label', ...marks, ...requests]);
+    expect(capability('|\npost "https://a.example/"')).toEqual(['label', 'input', ...marks]);
+    expect(capability('post "https://a.example/"\n|')).toEqual(['label', ...marks]);
+    expect(capability('label "L"\napproval\nreads\n|')).toEqual([
+      'input',
+      'repeatable',
+      ...requests,
+    ]);
   });
 
   test('offers no mark that has no effect on a `get` request', () => {
     const capability = (body: string) =>
       labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
-    expect(capability('|\nget "https://a.example/"')).toEqual(['input', 'approval']);
-    expect(capability('get "https://a.example/"\n|')).toEqual(['approval']);
-    expect(capability('approval\nget "https://a.example/"\n|')).toBeUndefined();
+    expect(capability('|\nget "https://a.example/"')).toEqual(['label', 'input', 'approval']);
+    expect(capability('get "https://a.example/"\n|')).toEqual(['label', 'approval']);
+    expect(capability('label "L"\napproval\nget "https://a.example/"\n|')).toBeUndefined();
   });
 
   test('offers the settings of an approval', () => {
@@ -215,7 +219,7 @@ describe('completion', () => {
   test('offers the tools of a server where its settings name some', () => {
     const server = (body: string) =>
       labelsAt(inAgent(`  tools g mcp env.U {\n    only a, "b-c"\n    ${body}\n  }`));
-    expect(server('|')).toEqual(['header', 'approval', 'reads', 'repeatable']);
+    expect(server('|')).toEqual(['header', 'label', 'approval', 'reads', 'repeatable']);
     expect(server('approval |')).toEqual(['all', 'a', '"b-c"']);
     expect(server('approval a, |')).toEqual(['a', '"b-c"']);
     expect(server('approval all {\n|\n}')).toEqual(['expires']);
