@@ -476,16 +476,17 @@ describe('the deploy dialog of the Studio', () => {
       checked.some((body) => body.includes(JSON.stringify(text).slice(1, -1)));
     await write(page, MINE);
     await untilKept(page, MINE);
-    await askToDeploy(page);
-    expect(isChecked(MINE)).toBe(true);
+    const dialog = await askToDeploy(page);
+    await expect.poll(() => isChecked(MINE)).toBe(true);
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await write(page, OTHER);
     // A text is kept at a longer pause than it is checked.
     await untilKept(page, OTHER);
     await write(page, THEIRS);
     await untilKept(page, THEIRS);
     await askToDeploy(page);
-    expect(isChecked(THEIRS)).toBe(true);
+    await expect.poll(() => isChecked(THEIRS)).toBe(true);
     expect(isChecked(OTHER)).toBe(false);
   });
 
@@ -500,6 +501,7 @@ describe('the deploy dialog of the Studio', () => {
       .poll(() => confirmIn(dialog).getAttribute('title'))
       .toBe('Correct the errors first.');
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await editorOf(page).focus();
     await page.keyboard.press('Control+a');
     await paste(page, MINE);

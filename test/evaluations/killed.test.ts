@@ -7,7 +7,7 @@ import { type ServerProcess, startServer } from '../helpers/server.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 /** Each round kills a server once, at a random request to the model. */
-const ROUNDS = rounds(1, 8);
+const ROUNDS = rounds(1, 3);
 const CASES = 12;
 /** Cases of an evaluation at a time: a killed server loses at most these. */
 const CONCURRENT = 4;
