@@ -44,7 +44,10 @@ describe('the list of bots', () => {
     page.on('request', (request) => {
       if (request.postData()?.includes(Keys.documentId)) reads += 1;
     });
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     for (const id of bots) {
       const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${id}`) });
       await row.getByText('by Night desk').waitFor();
@@ -127,7 +130,10 @@ describe('the list of bots', () => {
     const create = page.getByRole('button', { name: 'Create bot' });
     await expect.poll(() => create.getAttribute('title')).toBe(reason);
     await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     await page.getByText(`${reason} Ask the owner`).waitFor();
   });
 
@@ -141,7 +147,10 @@ describe('the list of bots', () => {
         json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
       }),
     );
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     await page.getByText('Broken.').first().waitFor();
     await page.getByTitle('Copy req_1').waitFor();
     await page.unroute('**/graphql');

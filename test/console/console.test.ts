@@ -226,7 +226,10 @@ describe('a new account', () => {
     await assertFits(page);
     await page.reload();
     await page.getByLabel('Message').waitFor();
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
   });
 

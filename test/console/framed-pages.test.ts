@@ -112,7 +112,10 @@ describe('the reference in the console', () => {
     await expect.poll(() => page.getByText('Bearer $PARLEY_API_KEY').count()).toBeGreaterThan(5);
     await page.getByRole('link', { name: 'GraphiQL', exact: true }).click();
     await page.locator('.graphiql-execute-button').waitFor();
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 

@@ -142,7 +142,10 @@ describe('the guide', () => {
     await page.getByRole('link', { name: 'Guide' }).click();
     await title(page, 'First steps');
     await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Bots', exact: true })
+      .click();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 

@@ -146,7 +146,8 @@ describe('the list of runs', () => {
     await expect.poll(() => rows.count()).toBe(6);
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(() => rows.count()).toBe(12);
-    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/runs`);
+    // The environment is not a filter.
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/runs?environment=mars`);
 
     await page.getByRole('searchbox').fill('lamp');
     await expect.poll(() => rows.allTextContents()).toEqual(['Refund my lamp']);
@@ -209,7 +210,7 @@ describe('the list of runs', () => {
     const rows = page.locator('.run-link');
     await expect.poll(() => rows.allTextContents()).toEqual(['Wanted']);
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
-    await page.getByRole('img', { name: /^Failed runs.*: 1 of 1$/ }).waitFor();
+    await page.getByRole('slider', { name: /^Runs an? .*: 1 of 1 failed$/ }).waitFor();
     await page.goto(`/bots/${bot}/runs?${conditions.slice(1).join('&')}`);
     await expect
       .poll(async () => (await rows.allTextContents()).sort())
@@ -229,7 +230,7 @@ describe('the list of runs', () => {
       `/bots/${bot}/runs?model=%00&text=a%00&deployment_id=dep_%00&range=24h&from=2026-01-01&user=ada`,
     );
     await expect.poll(() => page.locator('.run-link').count()).toBe(2);
-    await page.getByRole('img', { name: 'Failed runs: 0 of 2' }).waitFor();
+    await page.getByRole('slider', { name: /^Runs an? .*: 0 of 2 failed$/ }).waitFor();
     await expect
       .poll(() => invalidFilters(page))
       .toEqual(['text', 'deployment_id', 'model', 'range']);

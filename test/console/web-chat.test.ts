@@ -5,6 +5,7 @@ import { WEB } from '../channels/web/visitors.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
+import { write } from './studio-page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
@@ -115,8 +116,8 @@ describe('the screen of a chat page', () => {
 
       const studio = await page.context().newPage();
       await studio.goto(`/bots/${bot}/studio`);
-      const editor = studio.getByRole('textbox', { name: 'Definition' });
-      await editor.fill(
+      await write(
+        studio,
         agent('channel web { title "In the Studio" accent "#c2185b" welcome "Draft" }'),
       );
       await preview(page).getByText('In the Studio').waitFor();
