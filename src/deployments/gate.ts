@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { isJsonObject, sortMembers } from '../text/json.ts';
 
 /** The most replayed runs of a gate. */
 export const MAX_GATE_RUNS = 500;
@@ -34,11 +35,6 @@ export function readGate(stored: Prisma.JsonValue): Gate | null {
   return gate.nullable().parse(stored);
 }
 
-/** A gate as a column stores it. */
-export function storedGate(one: Gate | null): Gate | typeof Prisma.DbNull {
-  return one ?? Prisma.DbNull;
-}
-
 /** What an evaluation depends on, besides the source. */
 export type EvaluationBasis = {
   environment: 'STAGING' | 'PRODUCTION';
@@ -56,14 +52,14 @@ export type EvaluationBasis = {
 export function basisOf(basis: EvaluationBasis): string {
   const { environment, variables, model, tests, replay, repeat } = basis;
   const parts = [environment, variables, model, tests, replay, repeat];
-  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('hex');
+  return hash('sha256', JSON.stringify(parts, inOrder));
 }
 
-/** Writes the members of objects in alphabetical order, and leaves out null members. */
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => member != null);
-  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
+/** Sorts the members of objects, and leaves out null members. */
+function inOrder(name: string, value: unknown): unknown {
+  const sorted = sortMembers(name, value);
+  if (!isJsonObject(sorted)) return sorted;
+  return Object.fromEntries(Object.entries(sorted).filter(([, member]) => member != null));
 }
 
 /** Whether a deployment waits for its gate. */
@@ -118,5 +114,5 @@ export function findAnswer(
 
 /** SHA-256 of a source, in hexadecimal digits. */
 export function hashOf(source: string): string {
-  return createHash('sha256').update(source).digest('hex');
+  return hash('sha256', source);
 }

@@ -60,9 +60,9 @@ export const ERRORS = {
   },
   unsupported_parameter: {
     status: 400,
-    meaning: 'A parameter asks for what no bot offers.',
+    meaning: 'A parameter requests a feature that no bot supports.',
     inRest:
-      'A parameter asks for what no bot offers, such as tools of the client. Only at OpenAI’s routes.',
+      'A parameter requests a feature that no bot supports, such as tools of the client. Only at OpenAI’s routes.',
   },
   not_last: {
     status: 400,

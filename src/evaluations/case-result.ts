@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { CALL_CHANGES, EVALUATION_VERDICTS, REPLY_OUTCOMES } from '../vocabulary/evaluations.ts';
 import { valuesOf } from '../vocabulary/names.ts';
 
-/** What became of an expectation, an attempt at a case, or a case. */
+/** The result of an expectation, of an attempt at a case, or of a case. */
 export type Verdict = keyof typeof EVALUATION_VERDICTS;
 
 const verdict = z.enum(valuesOf(EVALUATION_VERDICTS));
@@ -23,7 +23,7 @@ const checked = z.object({
   /** As the source writes it, without `expect`. */
   expectation: z.string(),
   verdict,
-  /** What was there in its place, or why it was skipped. Absent if it passed. */
+  /** The actual value, or why the expectation was skipped. Absent if it passed. */
   detail: z.string().optional(),
 });
 
@@ -103,7 +103,7 @@ export function shortened(text: string, length = MAX_TEXT): string {
  */
 export function shortenedArguments(text: string, length = MAX_TEXT): string {
   if (text.length <= length) return text;
-  const sum = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const sum = hash('sha256', text).slice(0, 12);
   return `${shortened(text, length)} [${text.length} characters, SHA-256 ${sum}]`;
 }
 

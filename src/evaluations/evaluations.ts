@@ -43,7 +43,7 @@ export type Evaluations = {
    *   `rate_limit_exceeded` if the account has `MAX_QUEUED` evaluations that have not begun.
    */
   start(request: EvaluationRequest, search: Search): Promise<Evaluation>;
-  /** Estimates what an evaluation is going to cost. Stores nothing. @throws GatewayError as `start`. */
+  /** Estimates the cost of an evaluation. Stores nothing. @throws GatewayError as `start`. */
   forecast(request: EvaluationRequest, search: Search): Promise<Forecast>;
   /**
    * Cancels an evaluation. Finished cases are kept. No effect on one that has ended.

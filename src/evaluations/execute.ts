@@ -28,11 +28,11 @@ export type Execute = (evaluation: TakenEvaluation, stopped: AbortSignal) => Pro
 /** Cases of an evaluation at a time. An account has one evaluation at a time. */
 const CONCURRENT = 4;
 /**
- * The least time between two attempts of a worker. A model that answers at once would otherwise let an evaluation take the whole
- * process, and the chats beside it wait. 500 attempts take at least 20 seconds.
+ * The least time between two attempts of a worker. A model that answers at once would otherwise let an evaluation take the
+ * whole process, and the chats beside it would wait. 500 attempts take at least 20 seconds.
  */
 const ATTEMPT_EVERY_MS = 160;
-/** How often a cancellation is looked for that no notification announces. */
+/** How often an evaluation is checked for a cancellation and for its owner. */
 const LOOK_EVERY_MS = 500;
 const MINUTE_S = 60;
 const INTERRUPTED = `The server stopped in each of ${MAX_ATTEMPTS} attempts at the evaluation. There is no further attempt.`;

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Expectation, JsonObject } from '../language/agent-test.ts';
 import { isJsonObject } from '../text/json.ts';
-import type { Call, Checked, Turn } from './case-result.ts';
+import { type Call, type Checked, shortened, type Turn } from './case-result.ts';
 
 /** What a turn showed, with the whole texts of its calls. */
 export type Shown = Pick<Turn, 'reply' | 'calls' | 'promptTokens' | 'completionTokens'> & {
   output: JsonObject | undefined;
 };
 
-/** Characters of what was there in place of an expectation. */
+/** Characters of the actual value in a failed expectation. */
 const MAX_DETAIL = 500;
 
 /** Checks an expectation that needs no model. */
@@ -20,14 +20,16 @@ export function checkExpectation(
   const { line, column } = expectation;
   const text = textOf(expectation);
   if (problem === undefined) return { line, column, expectation: text, verdict: 'PASSED' };
-  return { line, column, expectation: text, verdict: 'FAILED', detail: cut(problem) };
+  return {
+    line,
+    column,
+    expectation: text,
+    verdict: 'FAILED',
+    detail: shortened(problem, MAX_DETAIL),
+  };
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_DETAIL ? text : `${text.slice(0, MAX_DETAIL - 1)}…`.toWellFormed();
-}
-
-/** What was there in place of an expectation; undefined if it holds. */
+/** Describes the actual value of a failed expectation; undefined if the expectation holds. */
 function problemOf(expectation: Expectation, shown: Shown): string | undefined {
   switch (expectation.type) {
     case 'reply':
@@ -81,11 +83,14 @@ function callsOf(calls: readonly Call[]): string {
 export function textOf(expectation: Expectation): string {
   switch (expectation.type) {
     case 'reply':
-      return cut(`reply ${expectation.test} ${JSON.stringify(expectation.text.trim())}`);
+      return shortened(
+        `reply ${expectation.test} ${JSON.stringify(expectation.text.trim())}`,
+        MAX_DETAIL,
+      );
     case 'output':
-      return cut(`output ${JSON.stringify(expectation.members)}`);
+      return shortened(`output ${JSON.stringify(expectation.members)}`, MAX_DETAIL);
     case 'call':
-      return cut(`call ${expectation.tool} ${JSON.stringify(expectation.input)}`);
+      return shortened(`call ${expectation.tool} ${JSON.stringify(expectation.input)}`, MAX_DETAIL);
     case 'no-call':
       return ['no call', expectation.tool].filter(Boolean).join(' ');
     case 'tokens':

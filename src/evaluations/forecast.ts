@@ -2,7 +2,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { AgentTest } from '../language/agent-test.ts';
 import type { Definition } from '../language/definition.ts';
 
-/** What an evaluation is going to cost, before it starts. */
+/** The estimated cost of an evaluation, before it starts. */
 export type Forecast = {
   tests: number;
   /** Recorded runs to repeat. */

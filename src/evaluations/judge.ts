@@ -26,7 +26,7 @@ export type Judge = (
   signal: AbortSignal,
 ) => Promise<Judgement>;
 
-const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
+export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
 const ATTEMPTS = 2;
 const OFFLINE = 'No model server is configured: the offline model judges nothing.';
 const NONSENSE = 'The model that judges gave no valid answer, twice.';

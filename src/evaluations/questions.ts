@@ -65,7 +65,7 @@ export function aboutPair(pair: Pair, newReply: 'A' | 'B'): Question {
   return { ...PAIR, data };
 }
 
-/** What an answer about a pair says of the new reply. */
+/** The outcome for the new reply. */
 export function outcomeOf({ better }: JsonObject, newReply: 'A' | 'B'): Outcome {
   if (better === 'neither') return 'SAME';
   return better === newReply ? 'BETTER' : 'WORSE';

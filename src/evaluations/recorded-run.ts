@@ -14,19 +14,7 @@ import {
   readRequestHistory,
 } from '../sessions/history.ts';
 import { isJsonObject, type JsonObject } from '../text/json.ts';
-
-/** A tool call of a recorded run. */
-export type RecordedCall = {
-  /** `<group>.<capability>` */
-  name: string;
-  /** From `digestOf`: equal for equal calls. */
-  digest: string;
-  /** The text of a JSON object. */
-  arguments: string;
-  /** What the model got. */
-  result: string;
-  failed: boolean;
-};
+import type { MadeCall } from './case-result.ts';
 
 /** A finished run with all that is needed to repeat it. */
 export type RecordedRun = {
@@ -45,7 +33,7 @@ export type RecordedRun = {
   reply: string;
   /** Why it failed. */
   error: string | undefined;
-  calls: RecordedCall[];
+  calls: MadeCall[];
   promptTokens: number;
   completionTokens: number;
   /** Without the time of tool calls. */

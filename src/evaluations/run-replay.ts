@@ -3,7 +3,6 @@ import type { Agent } from '../agent/agent.ts';
 import type { Script } from '../agent/scripted-agent.ts';
 import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors/errors.ts';
-import type { Usage } from '../model/model.ts';
 import {
   type Attempt,
   type CallChange,
@@ -17,7 +16,7 @@ import {
 } from './case-result.ts';
 import { compareCalls } from './compare-calls.ts';
 import { type Answer, converse, isModelAway, latest } from './converse.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, NO_USAGE } from './judge.ts';
 import { aboutPair, outcomeOf } from './questions.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import { createRecordedScript } from './recorded-script.ts';
@@ -41,7 +40,6 @@ const SESSION = { key: 'replay', turns: 0, leaseId: 'replay' };
 const MAX_REPLAY_TEXT = 4 * 1024;
 /** Calls in the result of a replay. */
 const MAX_CALLS = 20;
-const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
 
 /** What a comparison says, without the facts of the recorded run. */
 type Judged = { verdict: Verdict } & Pick<Comparison, 'outcome' | 'reason' | 'newReply' | 'judge'>;

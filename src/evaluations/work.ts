@@ -31,7 +31,7 @@ export type Work = {
   take(): Promise<TakenEvaluation | undefined>;
   /** The cases whose attempts have not all ended. */
   open(id: string): Promise<OpenCase[]>;
-  /** Whether this process still owns an evaluation, and whether somebody cancels it. */
+  /** Whether this process still owns an evaluation, and whether its cancellation is requested. */
   state(id: string): Promise<{ isOwned: boolean; isCancelled: boolean }>;
   /**
    * Stores an attempt at a case. Each attempt is stored once.

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Caller } from '../accounts/caller.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { isJsonObject } from '../text/json.ts';
+import { sortMembers } from '../text/json.ts';
 
 /** A caller's idempotency key, unique within its account and namespace. */
 export type IdempotencyKey = {
@@ -30,7 +30,7 @@ export type Repeatable = IdempotencyKey &
 export function namespaceOf({ session }: Pick<Caller, 'session'>, botId: string): string {
   if (!session) return `key:${botId}`;
   const owner = `${session.botId}:${session.environment}:${session.sessionId}`;
-  return `token:${createHash('sha256').update(owner).digest('hex')}`;
+  return `token:${hash('sha256', owner)}`;
 }
 
 /**
@@ -51,15 +51,7 @@ export const KEPT_FOR = '24 hours';
 
 /** Identifies a request's content: SHA-256 of the operation and its input. The order of object members does not matter. */
 export function fingerprintOf(operation: string, input: unknown[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([operation, ...input], inOrder))
-    .digest('hex');
-}
-
-/** A `JSON.stringify` replacer that sorts the members of objects by name. */
-function inOrder(_name: string, value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+  return hash('sha256', JSON.stringify([operation, ...input], sortMembers));
 }
 
 /** @throws GatewayError `idempotency_conflict` if the key was used for a different request. */

@@ -120,7 +120,7 @@ export function lookupIn(values: Readonly<Record<string, unknown>>): Lookup {
   };
 }
 
-/** The paths of the values of a run that templates use: those of `env` and `input` are not values of a run. */
+/** The paths of the values of a run that templates use: the paths of `env` and `input` are not values of a run. */
 export function pathsIn(templates: readonly Template[]): string[][] {
   const paths = templates
     .flat()

@@ -17,7 +17,7 @@ builder.mutationField('decideApproval', (t) =>
   t.prismaField({
     type: ApprovalObject,
     description:
-      'Decides on a tool call that waits for a person. A decision is final: the same decision again returns the same, another one fails. An approved call is sent once, with the variables of the deployment that asked. Then a run tells the user the outcome. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; ALREADY_DECIDED; TOOL_GONE, if an approved call can no longer be made; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
+      'Decides on a tool call that waits for a person. A decision is final: repeating it returns the same approval, and a different decision fails with ALREADY_DECIDED. An approved call is sent once, with the variables of the deployment that asked. Then a run tells the user the outcome. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; ALREADY_DECIDED; TOOL_GONE, if an approved call can no longer be made; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
     args: {
@@ -33,7 +33,7 @@ builder.mutationField('decideApproval', (t) =>
       arguments: t.arg({
         type: 'JSON',
         description:
-          'Arguments in place of all arguments of the model, at most 64 KiB. Only with APPROVE. Defaults to those of the model.',
+          'Arguments in place of all arguments of the model, at most 64 KiB. Only with APPROVE. Defaults to the model’s arguments.',
         validate: { schema: decisionArguments },
       }),
     },

@@ -119,8 +119,7 @@ export const ApprovalObject = builder.prismaObject('Approval', {
     runId: t.exposeID('runId', { description: 'ID of the run that asked.' }),
     followUpRunId: t.exposeID('followUpId', {
       nullable: true,
-      description:
-        'ID of the run that told the user the outcome. Null before that, and without one.',
+      description: 'ID of the run that told the user the outcome. Null until that run exists.',
     }),
     call: t.field({
       type: ToolCallObject,
@@ -208,7 +207,7 @@ const loadWaits = batchLoader(async (keys, _question: null, { prisma }) => {
 builder.prismaObjectField('Session', 'waitsForApproval', (t) =>
   t.boolean({
     description:
-      'Whether a tool call of the conversation waits for a person, or its outcome has not been told yet. `sessionChanged` emits the conversation when it has.',
+      'Whether a tool call of the conversation waits for a person, or no run has reported its outcome to the user yet. `sessionChanged` emits the conversation when one has.',
     resolve: ({ id }, _args, context, info) => loadWaits(id, null, context, info),
   }),
 );

@@ -27,7 +27,7 @@ const AuditActionEnum = builder.enumType('AuditAction', {
     },
     SKIP_GATE: {
       description:
-        'A deploy or a promotion went round the gate of the bot. The target is the new deployment, whose `message` has the reason.',
+        'A deploy or a promotion skipped the gate of the bot. The target is the new deployment, whose `message` has the reason.',
     },
     ROLLBACK: { description: 'A bot was rolled back. The target is the new deployment.' },
     PROMOTE: {

@@ -104,7 +104,7 @@ export function deployRequest(
   };
 }
 
-/** Who may deploy: going round the gate needs the scope ADMIN too. */
+/** Who may deploy. Skipping the gate also requires the scope ADMIN. */
 function mayDeploy(botId: string, { skipGate }: { skipGate?: boolean | null | undefined }) {
   return {
     $all: {

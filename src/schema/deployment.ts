@@ -116,7 +116,7 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     diagnostics: t.field({
       type: [DiagnosticObject],
       description:
-        'Errors and warnings, in source order. What a failed test expected, and what it got, requires the scope DEPLOY.',
+        'Errors and warnings, in source order. Details of failed tests require the scope DEPLOY.',
       select: { id: true },
       resolve: async (deployment, _args, context, info) => {
         const stored = await DEPLOYMENT_TEXTS.read(deployment, 'diagnostics', context, info);
@@ -138,7 +138,7 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     evaluationId: t.exposeID('evaluationId', {
       nullable: true,
       description:
-        'ID of the evaluation that decides about it at the gate of its bot, which may be deleted. Null without a gate, and until the evaluation has been created.',
+        'ID of the evaluation that the gate of the bot started for it. The evaluation may be deleted. Null without a gate, and until the evaluation has been created.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
     deployedAt: t.field({

@@ -11,7 +11,7 @@ import { builder } from './builder.ts';
 import { FeedbackRatingEnum } from './run-filter.ts';
 
 export const EvaluationVerdictEnum = builder.enumType('EvaluationVerdict', {
-  description: 'What became of a case, or of an evaluation.',
+  description: 'Verdict of a case or of an evaluation.',
   values: EVALUATION_VERDICTS,
 });
 
@@ -26,7 +26,7 @@ const CallChangeEnum = builder.enumType('CallChange', {
 });
 
 const ReplyLetterEnum = builder.enumType('ReplyLetter', {
-  description: 'The letter by which the model that compares replies knows one of them.',
+  description: 'Label of a reply in the comparison.',
   values: { A: { description: 'The first reply.' }, B: { description: 'The second reply.' } },
 });
 
@@ -59,7 +59,7 @@ const ExpectationObject = builder.objectRef<Checked>('EvaluationExpectation').im
     }),
     detail: t.exposeString('detail', {
       nullable: true,
-      description: 'What was there in its place, or the reason of the model that judged.',
+      description: 'The actual value, or the reason of the model that judged.',
     }),
   }),
 });
@@ -151,14 +151,14 @@ const ComparisonObject = builder.objectRef<Comparison>('EvaluationComparison').i
     recorded: t.expose('recorded', { type: RecordedObject, description: 'The recorded run.' }),
     feedback: t.expose('feedback', {
       type: [OpinionObject],
-      description: 'What people said about the recorded run.',
+      description: 'Feedback on the recorded run.',
     }),
     judgePromptTokens: t.int({
       description: 'Tokens of the prompts of the model that compared the replies.',
       resolve: ({ judge }) => judge.promptTokens,
     }),
     judgeCompletionTokens: t.int({
-      description: 'Tokens of its completions.',
+      description: 'Completion tokens of the model that compared the replies.',
       resolve: ({ judge }) => judge.completionTokens,
     }),
   }),
@@ -169,7 +169,7 @@ export const AttemptObject = builder.objectRef<Attempt>('EvaluationAttempt').imp
   fields: (t) => ({
     verdict: t.expose('verdict', {
       type: EvaluationVerdictEnum,
-      description: 'What became of it.',
+      description: 'Verdict of the attempt.',
     }),
     error: t.exposeString('error', {
       nullable: true,

@@ -159,7 +159,7 @@ builder.mutationField('startEvaluation', (t) =>
 );
 
 const EvaluationForecastObject = builder.objectRef<Forecast>('EvaluationForecast').implement({
-  description: 'What an evaluation is going to cost.',
+  description: 'Estimated cost of an evaluation.',
   fields: (t) => ({
     tests: t.exposeInt('tests', { description: 'Number of tests.' }),
     runs: t.exposeInt('runs', { description: 'Number of recorded runs to repeat.' }),
@@ -181,7 +181,7 @@ builder.queryField('evaluationForecast', (t) =>
     type: EvaluationForecastObject,
     nullable: true,
     description:
-      'Estimates what an evaluation is going to cost, from the texts of its tests and the tokens of its recorded runs. Starts nothing. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID, DEPLOYMENT_NOT_FOUND, EVALUATION_NOT_FOUND, RUN_NOT_FOUND.',
+      'Estimates the cost of an evaluation, from the texts of its tests and the tokens of its recorded runs. Starts nothing. Requires the scope DEPLOY, and for `replay` the scope RUNS. Errors: DEFINITION_INVALID, DEPLOYMENT_NOT_FOUND, EVALUATION_NOT_FOUND, RUN_NOT_FOUND.',
     authScopes: (_root, { botId, input }) => mayEvaluate(botId, input),
     args: requestArguments,
     resolve: (_root, { botId, input }, { caller, evaluations, search }) =>

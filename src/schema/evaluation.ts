@@ -54,7 +54,7 @@ const EvaluationCaseObject = builder.objectRef<CaseRow>('EvaluationCase').implem
     verdict: t.expose('verdict', {
       type: EvaluationVerdictEnum,
       nullable: true,
-      description: 'What became of it. Null until all attempts have ended.',
+      description: 'Verdict of the case. Null until all attempts have ended.',
     }),
     finishedAttempts: t.exposeInt('finished', {
       description: 'Number of attempts that have ended.',

@@ -42,7 +42,7 @@ export const RELAY_OPTIONS = {
 
   firstArgOptions: {
     description:
-      'Number of entries from the start of the list, from 0 to 100. Defaults to 20. A page holds fewer entries, with `hasNextPage` true, when their texts exceed 8 MiB, or when a search for a text has to look through many runs.',
+      'Number of entries from the start of the list, from 0 to 100. Defaults to 20. A page holds fewer entries, with `hasNextPage` true, when their texts exceed 8 MiB, or when a text search reaches its work limit.',
     validate: { schema: pageSize },
   },
   afterArgOptions: {
@@ -51,7 +51,7 @@ export const RELAY_OPTIONS = {
   },
   lastArgOptions: {
     description:
-      'Number of entries from the end of the list, from 0 to 100. A page holds fewer entries, with `hasPreviousPage` true, when their texts exceed 8 MiB, or when a search for a text has to look through many runs.',
+      'Number of entries from the end of the list, from 0 to 100. A page holds fewer entries, with `hasPreviousPage` true, when their texts exceed 8 MiB, or when a text search reaches its work limit.',
     validate: { schema: pageSize },
   },
   beforeArgOptions: {

@@ -112,7 +112,7 @@ builder.queryField('followedRun', (t) =>
 builder.mutationField('deleteTurn', (t) =>
   t.boolean({
     description:
-      'Takes the turn of a run back: deletes its messages, and erases the texts of the run. Cancels the run if it is active. The memory stays. Requires the scope CHAT. Errors: RUN_NOT_FOUND, NOT_LAST if the session has later turns, SESSION_BUSY.',
+      'Deletes the turn of a run: its messages, and the texts of the run. Cancels the run if it is active. The memory stays. Requires the scope CHAT. Errors: RUN_NOT_FOUND, NOT_LAST if the session has later turns, SESSION_BUSY.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: 'CHAT' } } : { scope: 'CHAT' },
     args: {

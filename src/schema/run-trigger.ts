@@ -11,6 +11,6 @@ builder.prismaObjectFields('Run', (t) => ({
   causedById: t.exposeID('causedById', {
     nullable: true,
     description:
-      'ID of the run whose tool call a person approved or denied, for the run that tells the user. Null for a run with the trigger REQUEST. That run may be deleted.',
+      'ID of the run whose tool call a person approved or denied, for the run that reports the outcome to the user. Null for a run with the trigger REQUEST. That run may be deleted.',
   }),
 }));

@@ -20,7 +20,7 @@ const DependencyObject = builder.objectRef<Dependency>('Dependency').implement({
 const ServerCheckStatus = builder.enumType('ServerCheckStatus', {
   description: 'Result of a check of the server.',
   values: {
-    OK: { value: 'ok', description: 'It is as it should be.' },
+    OK: { value: 'ok', description: 'The check passed.' },
     WARNING: {
       value: 'warning',
       description: 'The server works, but `advice` says what to change.',

@@ -93,7 +93,7 @@ export const webOrigins = listOf(
   MAX_ORIGINS,
 );
 
-/** A file of at most 32 KiB in base64. Its content is checked where it is stored. */
+/** A file of at most 32 KiB in base64. `bots/logo.ts` checks the content. */
 export const logoFile = z
   .base64('must be base64')
   .max(4 * Math.ceil((32 * 1024) / 3), 'must not be larger than 32 KiB');

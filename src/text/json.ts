@@ -13,6 +13,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A `JSON.stringify` replacer that sorts the members of objects by name. */
+export function sortMembers(_name: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** Runs a rule on every object, even if an earlier rule failed, and skips values that are not objects. */
 export const ofObject = { when: ({ value }: { value: unknown }) => isJsonObject(value) };
 

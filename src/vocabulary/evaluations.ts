@@ -4,7 +4,7 @@ import { namesOf } from './names.ts';
 export const EVALUATION_STATUSES = {
   QUEUED: { description: 'Waiting: one evaluation of an account runs at a time.' },
   RUNNING: { description: 'Cases are executed.' },
-  COMPLETED: { description: 'All cases have ended. `verdict` says how.' },
+  COMPLETED: { description: 'All cases have ended. `verdict` has the result.' },
   CANCELLED: { description: 'Cancelled. Finished cases are kept.' },
   FAILED: {
     description: 'It could not be executed, for the reason in `note`. Finished cases are kept.',
@@ -22,7 +22,7 @@ export function isActiveEvaluation({
   return status === 'QUEUED' || status === 'RUNNING';
 }
 
-/** What became of a case. */
+/** The verdicts of a case. */
 export const EVALUATION_VERDICTS = {
   PASSED: {
     description:

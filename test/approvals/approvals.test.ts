@@ -74,7 +74,7 @@ const decide = (id: string, decision: 'APPROVE' | 'DENY', more: object = {}, key
 const codeOf = ({ errors }: { errors?: { extensions: Record<string, unknown> }[] }) =>
   errors?.[0]?.extensions.code;
 
-/** Waits for the run that tells the user. */
+/** Waits for the run that reports the outcome to the user. */
 const followUp = async (id: string) => {
   const find = () =>
     app.prisma.approval.findUniqueOrThrow({

@@ -30,7 +30,7 @@ export async function showApproval(id: string, context: Context): Promise<void> 
       ...(decidedAt === null ? [] : ([['Decided', localTime(decidedAt)]] as [string, string][])),
       ...(note === null ? [] : ([['Note', note]] as [string, string][])),
       ...(call ? ([['Call', callText(call)]] as [string, string][]) : []),
-      ...(followUpRunId === null ? [] : ([['Told by', followUpRunId]] as [string, string][])),
+      ...(followUpRunId === null ? [] : ([['Reported by', followUpRunId]] as [string, string][])),
     ];
     const sections = [
       ...(approval.reason === null ? [] : [['Reason', approval.reason]]),

@@ -66,7 +66,7 @@ export async function test(path: string, options: TestOptions, context: Context)
   }
 }
 
-/** What an evaluation is going to cost, as text. */
+/** The estimated cost of an evaluation, as text. */
 function costOf({ tests, runs, modelCalls, tokens }: Cost): string {
   const recorded = runs > 0 ? ` and ${plural(runs, 'recorded run')}` : '';
   const calls = plural(modelCalls, 'call');

@@ -2,8 +2,8 @@ import { serverNow } from '../server/clock.ts';
 import type { Piece, Turn } from './turn.ts';
 
 /**
- * The turns of a conversation in their order: those that are stored, and those of this visit, of which some are stored
- * too. A turn of this visit keeps its recording, and has the present states of its tool calls.
+ * Merges the stored turns of a conversation with the turns of this visit, some of which are stored too, in their order.
+ * A turn of this visit keeps its recording, and has the present states of its tool calls.
  */
 export function mergedTurns(stored: Turn[], visit: Turn[]): Turn[] {
   const places = new Map(stored.map(({ runId }, at) => [runId, at]));

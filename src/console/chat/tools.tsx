@@ -45,7 +45,7 @@ function Chips({ tools }: { tools: Tool[] }) {
   );
 }
 
-/** The name of a call with its state in words, unless it simply succeeded. */
+/** The name of a call, and its state as text unless it succeeded. */
 function ToolChip({ tool: { name, status, ms } }: { tool: Tool }) {
   const { word, icon, tone } = status
     ? TOOL_STATUSES[status]

@@ -16,7 +16,7 @@ export function EvaluationState({
   );
 }
 
-/** What became of a case; `waiting` before all of its attempts have ended. */
+/** The verdict of a case; `waiting` before all of its attempts have ended. */
 export function CaseState({ verdict }: { verdict: EvaluationVerdict | null }) {
   if (!verdict)
     return (

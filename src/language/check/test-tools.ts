@@ -25,7 +25,7 @@ export function createKnownTools(
   const names = new Set(groups.flatMap(namesIn));
   for (const tool of memory.length > 0 ? ['save', 'forget'] : [])
     names.add(`${MEMORY_GROUP}.${tool}`);
-  /** Servers that offer tools which the source does not name. */
+  /** Servers whose tools the source does not name. */
   const open = new Set(groups.flatMap((group) => (isOpen(group) ? [group.name] : [])));
   const members = Map.groupBy(
     block.members.filter(({ word }) => word === 'tools'),

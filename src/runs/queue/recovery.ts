@@ -24,8 +24,8 @@ type Lost = { id: string; botId: string; status: 'QUEUED' | EndedRun['status'] }
 >;
 
 /**
- * Finishes the runs of dead processes, and wakes the workers for queued runs, evaluations and gates, until it is disposed of. The runs of dead processes become `FAILED` with the code `interrupted`. A
- * background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
+ * Finishes the runs of dead processes, and wakes the workers for queued runs, evaluations and gates, until it is disposed
+ * of. The runs of dead processes become `FAILED` with the code `interrupted`. A background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
  * process, so its next attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time.
  * Other processes detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the
  * next poll.

@@ -46,7 +46,7 @@ export function searchTooBroad(): GatewayError {
   );
 }
 
-/** Whether an error is that of `searchTooBroad`. */
+/** Whether `searchTooBroad` made an error. */
 export function isTooBroad(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'search_too_broad';
 }

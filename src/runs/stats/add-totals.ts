@@ -81,10 +81,10 @@ export const addTotals = Prisma.sql`
   stored AS (${STORE})`;
 
 /**
- * Replaces totals by those of the entries, as common table expressions: `removed` and `stored` have a row for each total that
- * was wrong.
+ * Replaces totals with the totals of the entries, as common table expressions: `removed` and `stored` have a row for each
+ * total that was wrong.
  *
- * @param where selects the totals: those of whole days of a bot.
+ * @param where selects the totals of whole days of a bot.
  */
 export function replaceTotals(where: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`

@@ -32,7 +32,7 @@ export function joinedLatencies(encoded: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`encode(string_agg(${encoded}, ''), 'base64')`;
 }
 
-/** The latency that stands for a range: at most 1 % from each whole number in it. */
+/** The latency that represents a range. It differs from each whole number in the range by at most 1 %. */
 export function estimateOf(range: number): number {
   if (range < EXACT_MS) return range;
   const startOf = (at: number) => Math.ceil(EXACT_MS * GROWTH ** (at - EXACT_MS));

@@ -190,7 +190,7 @@ const COLUMNS = {
   finishedAt: true,
 } satisfies Prisma.ToolCallSelect;
 
-/** Reads the calls of earlier attempts. Nobody knows the outcome of those that were in progress. */
+/** Reads the calls of earlier attempts. Calls that were in progress become `UNKNOWN`. */
 async function readEarlier(prisma: PrismaClient, runId: string): Promise<ToolCallRecord[]> {
   await prisma.toolCall.updateMany({
     where: { runId, status: 'RUNNING' },

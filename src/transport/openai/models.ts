@@ -3,7 +3,7 @@ import { route } from '../rest/route.ts';
 import { model, modelParams, models, toModel } from './model-wire.ts';
 import { anyQuery, noParams } from './openai-wire.ts';
 
-/** Routes that list what can be talked to. Source: OpenAI's API reference, "Models". */
+/** Routes that list deployed bots as models. Source: OpenAI's API reference, "Models". */
 export const modelRoutes = [
   route({
     method: 'GET',

@@ -25,7 +25,7 @@ export function ignored(type: 'number' | 'string' | 'boolean' | 'object' | 'arra
     });
 }
 
-/** A member that only some values of are accepted; `problemsOf…` names the others. */
+/** A member that accepts only some values. `assertSupported` names the others. */
 export function limited(description: string, override: object) {
   return z.unknown().optional().meta({ description, override });
 }

@@ -19,7 +19,7 @@ export const approvalRoutes = [
     tag: 'Approvals',
     summary: 'List approvals',
     description:
-      'Returns the tool calls that wait for a person, and those that a person has decided, newest first.',
+      'Returns the tool calls that wait for a person or that a person has decided, newest first.',
     scope: 'APPROVE',
     errors: [],
     input: { params: botParams, query: approvalsQuery },

@@ -129,7 +129,7 @@ const comparisonReply = z
           .meta({ description: 'Why the recorded run failed.', examples: [null] }),
         calls: z.array(callReply).meta({ description: 'Recorded calls: the first 20.' }),
         prompt_tokens: count('Tokens of its prompts.', 120),
-        completion_tokens: count('Tokens of its completions.', 12),
+        completion_tokens: count('Completion tokens of the model that compared the replies.', 12),
         latency_ms: count('Duration in milliseconds, without tool calls.', 640),
       })
       .meta({ description: 'The recorded run.' }),
@@ -181,7 +181,10 @@ const attemptReply = z.object({
               detail: z
                 .string()
                 .nullable()
-                .meta({ description: 'What was there in its place.', examples: [null] }),
+                .meta({
+                  description: 'The actual value, or the reason of the model that judged.',
+                  examples: [null],
+                }),
             }),
           )
           .meta({ description: 'Expectations of the turn.' }),

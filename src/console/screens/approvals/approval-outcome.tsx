@@ -61,7 +61,7 @@ function FollowUp({ approval: { followUpRunId, runId, user } }: { approval: Show
       {followUpRunId ? (
         <Link href={`/runs/${followUpRunId}`}>Run that told the user</Link>
       ) : (
-        user && <span className="faint">The user is about to be told.</span>
+        user && <span className="faint">No run has reported it to the user yet.</span>
       )}
       <Link href={`/runs/${runId}`}>Run that asked</Link>
     </p>

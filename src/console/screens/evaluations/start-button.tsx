@@ -142,7 +142,7 @@ function StartDialog({
   );
 }
 
-/** What the evaluation is going to cost, as an estimate. */
+/** The estimated cost of the evaluation. */
 function Forecast({ botId, input }: { botId: string; input: EvaluationInput }) {
   const { data, problem } = useServerQuery(EvaluationForecast, { botId, input });
   const forecast = data?.evaluationForecast;

@@ -19,7 +19,7 @@ export function placeIn(search: URLSearchParams): Place {
   };
 }
 
-/** The parameters of a selection that differ from their defaults, with those of an environment. */
+/** The parameters of an environment, and the parameters of a selection that differ from their defaults. */
 export function searchOf(
   { user, tab }: Partial<Place>,
   environment: Environment | undefined,

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditFilter } from '../../../../generated/operations/console.ts';
 
-/** Each action in plain words. */
+/** The text of each action. */
 export const ACTIONS: Record<AuditAction, string> = {
   CREATE_ACCOUNT: 'created the account',
   UPDATE_ACCOUNT: 'changed the account',
@@ -16,7 +16,7 @@ export const ACTIONS: Record<AuditAction, string> = {
   DELETE_BOT: 'deleted a bot',
   DEPLOY: 'deployed',
   DEPLOY_FAILED: 'failed to deploy',
-  SKIP_GATE: 'went round the gate',
+  SKIP_GATE: 'skipped the gate',
   ROLLBACK: 'rolled back',
   PROMOTE: 'promoted',
   SET_MEMORY: 'changed a memory',
