@@ -20,7 +20,11 @@ export type Work = {
     id: string,
     followUpId: string | null,
   ): Promise<Pick<Approval, 'id' | 'botId' | 'runId'> | undefined>;
-  /** Returns the work. Another attempt follows after a pause, if there is one. @returns whether there is one. */
+  /**
+   * Returns the work that this process has taken. Another attempt follows after a pause, if there is one.
+   *
+   * @returns whether that was the last attempt.
+   */
   release(id: string): Promise<boolean>;
 };
 
@@ -29,7 +33,7 @@ const OF_ACTIVE_ACCOUNTS = Prisma.sql`EXISTS (
   SELECT 1 FROM bots JOIN accounts ON accounts.id = bots.account_id
   WHERE bots.id = approvals.bot_id AND suspended_at IS NULL AND deleted_at IS NULL)`;
 const IS_DUE = Prisma.sql`settled_at IS NULL AND decided_at IS NOT NULL AND available_at <= now()
-  AND (owner_id IS NULL OR ${Prisma.raw(isOwnerless('approvals.owner_id'))}) AND ${OF_ACTIVE_ACCOUNTS}`;
+  AND ${Prisma.raw(isOwnerless('approvals.owner_id'))} AND ${OF_ACTIVE_ACCOUNTS}`;
 /** The most approvals that one statement ends. */
 const BATCH = 500;
 
@@ -94,9 +98,9 @@ export function createWork({
       const rows = await prisma.$queryRaw<{ isOver: boolean }[]>`
         UPDATE approvals SET owner_id = NULL, available_at = now() + make_interval(secs => attempts * ${RETRY_SECONDS}::int),
           settled_at = CASE WHEN attempts >= ${MAX_ATTEMPTS}::int THEN now() END
-        WHERE id = ${id} AND settled_at IS NULL
+        WHERE id = ${id} AND owner_id = ${owner.id()} AND settled_at IS NULL
         RETURNING settled_at IS NOT NULL AS "isOver"`;
-      return rows[0]?.isOver === false;
+      return rows[0]?.isOver === true;
     },
   };
 }

@@ -1,8 +1,9 @@
-import { pollOnNotify } from '../coordination/poll-on-notify.ts';
+import { startPollingWorker } from '../coordination/polling-worker.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Log } from '../observability/log.ts';
 import type { Changes } from '../runs/record/changes.ts';
 import { WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
+import { persist } from '../storage/persist.ts';
 import type { Approvals } from './approvals.ts';
 import type { Settle } from './settle.ts';
 import type { Work } from './work.ts';
@@ -29,30 +30,33 @@ export function startWorker({
   pubsub: PubSub;
   log: Log;
 }): AsyncDisposable {
-  const closed = new AbortController();
   const active = new Map<string, Promise<void>>();
 
-  const perform = async (id: string) => {
+  const perform = async (id: string, signal: AbortSignal) => {
     try {
-      const followUpId = await settle(id, closed.signal);
+      const followUpId = await settle(id, signal);
       const settled = await work.settle(id, followUpId);
       if (!settled) return;
       approvals.notify(settled);
       // The conversation no longer waits. Its followers had the end of the run before that.
       notifyRun({ id: followUpId ?? settled.runId, botId: settled.botId });
     } catch (err) {
-      const isAgain = await work.release(id).catch(() => true);
-      if (closed.signal.aborted) return;
-      const next = isAgain ? 'It will be repeated.' : 'There is no further attempt.';
+      let isOver = false;
+      const release = async () => {
+        isOver = await work.release(id);
+      };
+      await persist(release, { log, what: `The release of the approval ${id}` });
+      if (signal.aborted) return;
+      const next = isOver ? 'There is no further attempt.' : 'It will be repeated.';
       log.error({ toolCallId: id, err }, `The work after a decision failed. ${next}`);
     }
   };
 
-  const poll = async () => {
-    if (!(await work.isDue())) return;
+  const poll = async (signal: AbortSignal) => {
+    if (active.size >= SLOTS || !(await work.isDue())) return;
     for (const expired of await work.expire()) approvals.notify(expired);
     for (const id of await work.take(SLOTS - active.size)) {
-      const done = perform(id).finally(() => {
+      const done = perform(id, signal).finally(() => {
         active.delete(id);
         pubsub.publish(WORK_CHANNEL, '');
       });
@@ -60,22 +64,12 @@ export function startWorker({
     }
   };
 
-  const watch = async () => {
-    const options = { everyMs: POLL_EVERY_MS };
-    for await (const _ of pollOnNotify(pubsub, WORK_CHANNEL, closed.signal, options)) {
-      if (active.size >= SLOTS) continue;
-      await poll().catch((err) => {
-        log.error({ err }, 'The approvals could not be read. They will be read again.');
-      });
-    }
-  };
-  const watching = watch();
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closed.abort();
-      await watching;
-      await Promise.all(active.values());
-    },
-  };
+  return startPollingWorker(poll, {
+    pubsub,
+    channel: WORK_CHANNEL,
+    everyMs: POLL_EVERY_MS,
+    log,
+    problem: 'The approvals could not be read. They will be read again.',
+    active,
+  });
 }

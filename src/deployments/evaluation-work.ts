@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 /** Notifies workers that an evaluation or a gate is due, or that an evaluation is cancelled. */
 export const EVALUATION_WORK = 'evaluation-work';
 
-const IS_FREE = Prisma.raw(`(due.owner_id IS NULL OR ${isOwnerless('due.owner_id')})`);
+const IS_FREE = Prisma.raw(isOwnerless('due.owner_id'));
 
 /** Selects from `evaluations AS due`: a process may take it. One evaluation of an account runs at a time. */
 export const IS_EVALUATION_DUE = Prisma.sql`due.finished_at IS NULL AND ${IS_FREE}

@@ -146,21 +146,13 @@ export function createEvaluations({
       const isEmpty = cases.length === 0;
       const stored = await prisma.evaluation.create({
         data: {
+          ...newEvaluation({ botId, accountId, keyId, source, repeat, basis, cases }),
           id,
-          botId,
-          accountId,
-          keyId,
           environment,
-          source,
-          sourceHash: hashOf(source),
           envVars: isEmpty ? null : cipher.encrypt(id, variables),
           model: model ?? null,
-          repeat,
           replaySession: replay?.session ?? true,
-          basis,
-          cases: cases.length,
           ...(isEmpty && { status: 'COMPLETED', note, finishedAt: new Date() }),
-          results: { createMany: { data: cases } },
         },
       });
       pubsub.publish(EVALUATION_WORK, '');
@@ -208,6 +200,18 @@ function selected(tests: AgentTest[], request: EvaluationRequest['tests']): Agen
 const NO_TESTS = 'The definition has no tests.';
 const NO_RUNS = 'No finished run matches.';
 const NO_CASES = 'The definition has no tests, and no finished run matches.';
+
+/** The columns that every new evaluation has. */
+export function newEvaluation({
+  source,
+  cases,
+  ...columns
+}: Pick<Evaluation, 'botId' | 'accountId' | 'keyId' | 'source' | 'repeat' | 'basis'> & {
+  cases: ReturnType<typeof casesOf>;
+}) {
+  const results = { createMany: { data: cases } };
+  return { ...columns, source, sourceHash: hashOf(source), cases: cases.length, results };
+}
 
 /** The cases in their order: the tests, then the recorded runs, which have no place in the source. */
 export function casesOf(tests: readonly AgentTest[], runIds: readonly string[]) {

@@ -5,11 +5,13 @@ import type { RunningDeployment } from '../deployments/active.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
 import type { ReadSource } from '../deployments/read-source.ts';
 import { GatewayError } from '../errors/errors.ts';
+import { isOutage } from '../errors/outage.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { AgentTest } from '../language/agent-test.ts';
 import type { Log } from '../observability/log.ts';
 import { createRedactor } from '../redaction/redact.ts';
 import { MAX_ERROR_LENGTH } from '../runs/life/runs.ts';
+import { persist } from '../storage/persist.ts';
 import type { Attempt } from './case-result.ts';
 import type { ReadRecordedRun } from './recorded-run.ts';
 import type { RunReplay } from './run-replay.ts';
@@ -150,7 +152,7 @@ export function createExecute({
       await executeCases(evaluation, signal);
       return { status: 'COMPLETED' };
     } catch (error) {
-      if (signal.aborted || error === LOST) throw error;
+      if (signal.aborted || error === LOST || isOutage(error)) throw error;
       const { id } = evaluation;
       if (!(error instanceof GatewayError)) {
         log.error({ evaluationId: id, err: error }, 'An evaluation failed unexpectedly.');
@@ -159,6 +161,11 @@ export function createExecute({
       return { status: 'FAILED', note: error.message.slice(0, MAX_ERROR_LENGTH).toWellFormed() };
     }
   };
+
+  const end = (id: string, how: EvaluationEnd) =>
+    persist(() => work.end(id, how), { log, what: `The end of the evaluation ${id}` });
+  const release = (id: string) =>
+    persist(() => work.release(id), { log, what: `The release of the evaluation ${id}` });
 
   return async (evaluation, stopped) => {
     const { id } = evaluation;
@@ -179,10 +186,10 @@ export function createExecute({
     {
       await using _looking = startPeriodic(look, options);
       try {
-        await work.end(id, await endOf(evaluation, signal));
+        await end(id, await endOf(evaluation, signal));
       } catch (error) {
-        if (cancelled.signal.reason === CANCELLED) await work.end(id, { status: 'CANCELLED' });
-        else if (stopped.aborted) await work.release(id);
+        if (cancelled.signal.reason === CANCELLED) await end(id, { status: 'CANCELLED' });
+        else if (stopped.aborted || isOutage(error)) await release(id);
         else if (error !== LOST && cancelled.signal.reason !== LOST) throw error;
       }
     }

@@ -7,20 +7,13 @@ import {
   EVALUATION_WORK,
   NEEDLESS_EVALUATIONS,
 } from '../deployments/evaluation-work.ts';
-import {
-  basisOfGate,
-  findAnswer,
-  type Gate,
-  hashOf,
-  readGate,
-  replayOfGate,
-} from '../deployments/gate.ts';
+import { basisOfGate, findAnswer, type Gate, readGate, replayOfGate } from '../deployments/gate.ts';
 import type { ReadSource } from '../deployments/read-source.ts';
 import type { SettleGate } from '../deployments/settle-gate.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import { makeId } from '../text/ids.ts';
-import { casesOf, type Evaluations } from './evaluations.ts';
+import { casesOf, type Evaluations, newEvaluation } from './evaluations.ts';
 import { createGateProblems } from './gate-problems.ts';
 import type { FindReplayed } from './replay-request.ts';
 
@@ -30,8 +23,10 @@ export type Gates = {
    * Takes each waiting deployment one step further: begins its evaluation, or decides by the one that has ended. Cancels
    * evaluations of deployments that no longer wait. Several processes may do this at once, and a process that stops leaves
    * nothing undone that another one would not find.
+   *
+   * @param signal ends the work after the current deployment.
    */
-  advance(): Promise<void>;
+  advance(signal: AbortSignal): Promise<void>;
 };
 
 /** Deployments of one step. */
@@ -117,18 +112,10 @@ export function createGates({
       if (count === 0) return;
       await tx.evaluation.create({
         data: {
+          ...newEvaluation({ botId, accountId, keyId, source, repeat: gate.repeat, basis, cases }),
           id,
-          botId,
-          accountId,
-          keyId,
           environment: 'PRODUCTION',
-          source,
-          sourceHash: hashOf(source),
           envVars: cipher.encrypt(id, variables),
-          repeat: gate.repeat,
-          basis,
-          cases: cases.length,
-          results: { createMany: { data: cases } },
         },
       });
     });
@@ -146,8 +133,9 @@ export function createGates({
   };
 
   return {
-    async advance() {
+    async advance(signal) {
       for (const waiting of await due()) {
+        if (signal.aborted) return;
         const { id: deploymentId } = waiting;
         await step(waiting).catch((err) => {
           log.error({ deploymentId, err }, 'A gate could not be decided. It will be tried again.');

@@ -1,5 +1,6 @@
 import type { Owner } from '../coordination/worker-lease.ts';
 import { IS_EVALUATION_DUE } from '../deployments/evaluation-work.ts';
+import { isDuplicate } from '../errors/outage.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { type Attempt, attempt, type Verdict, verdictOf } from './case-result.ts';
 
@@ -14,7 +15,6 @@ export type TakenEvaluation = {
   repeat: number;
   /** Whether replayed runs get their recorded history and memory. */
   replaySession: boolean;
-  cancelRequested: boolean;
   /** How many processes have begun to execute it, this one included. */
   attempts: number;
 };
@@ -27,8 +27,13 @@ export type EvaluationEnd = { status: 'COMPLETED' | 'CANCELLED' | 'FAILED'; note
 
 /** The queue of evaluations: one process at a time executes one, and one of an account runs at a time. */
 export type Work = {
-  /** Takes the oldest evaluation that is due. @returns undefined if there is none. */
-  take(): Promise<TakenEvaluation | undefined>;
+  /**
+   * Takes the oldest evaluation that is due. If the answer of an earlier take was lost, takes that evaluation again.
+   *
+   * @param held the ids of the evaluations that this process executes.
+   * @returns undefined if there is none.
+   */
+  take(held: string[]): Promise<TakenEvaluation | undefined>;
   /** The cases whose attempts have not all ended. */
   open(id: string): Promise<OpenCase[]>;
   /** Whether this process still owns an evaluation, and whether its cancellation is requested. */
@@ -47,7 +52,6 @@ export type Work = {
 
 /** How many processes may begin an evaluation: it may have stopped the others. */
 export const MAX_ATTEMPTS = 3;
-const NOT_UNIQUE = '23505';
 
 export function createWork({
   prisma,
@@ -70,21 +74,23 @@ export function createWork({
   };
 
   return {
-    async take() {
+    async take(held) {
       try {
         const [taken] = await prisma.$queryRaw<TakenEvaluation[]>`
           UPDATE evaluations SET status = 'RUNNING', owner_id = ${owner.id()}, attempts = attempts + 1,
             started_at = COALESCE(started_at, now())
           WHERE id IN (
-            SELECT id FROM evaluations AS due WHERE ${IS_EVALUATION_DUE}
+            SELECT id FROM evaluations AS due
+            WHERE ${IS_EVALUATION_DUE}
+              OR (status = 'RUNNING' AND owner_id = ${owner.id()} AND NOT id = ANY(${held}::text[]))
             ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
           )
           RETURNING id, bot_id AS "botId", account_id AS "accountId", source, env_vars AS "envVars", model, repeat,
-            replay_session AS "replaySession", cancel_requested AS "cancelRequested", attempts`;
+            replay_session AS "replaySession", attempts`;
         return taken;
       } catch (error) {
         // Another process has just begun another evaluation of the account.
-        if (String(error).includes(NOT_UNIQUE)) return undefined;
+        if (isDuplicate(error)) return undefined;
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import { pollOnNotify } from '../coordination/poll-on-notify.ts';
+import { startPollingWorker } from '../coordination/polling-worker.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { EVALUATION_WORK } from '../deployments/evaluation-work.ts';
 import type { Log } from '../observability/log.ts';
@@ -25,41 +25,32 @@ export function startWorker({
   pubsub: PubSub;
   log: Log;
 }): AsyncDisposable {
-  const closed = new AbortController();
-  const active = new Set<Promise<void>>();
+  const active = new Map<string, Promise<void>>();
 
-  const poll = async () => {
-    await gates.advance();
-    while (active.size < SLOTS && !closed.signal.aborted) {
-      const taken = await work.take();
+  const poll = async (signal: AbortSignal) => {
+    await gates.advance(signal);
+    while (active.size < SLOTS && !signal.aborted) {
+      const taken = await work.take([...active.keys()]);
       if (!taken) return;
-      const done = execute(taken, closed.signal)
+      const { id } = taken;
+      const done = execute(taken, signal)
         .catch((err) => {
-          log.error({ evaluationId: taken.id, err }, 'An evaluation was interrupted.');
+          log.error({ evaluationId: id, err }, 'An evaluation was interrupted.');
         })
         .finally(() => {
-          active.delete(done);
+          active.delete(id);
           pubsub.publish(EVALUATION_WORK, '');
         });
-      active.add(done);
+      active.set(id, done);
     }
   };
 
-  const watch = async () => {
-    const options = { everyMs: POLL_EVERY_MS };
-    for await (const _ of pollOnNotify(pubsub, EVALUATION_WORK, closed.signal, options)) {
-      await poll().catch((err) => {
-        log.error({ err }, 'The evaluations could not be read. They will be read again.');
-      });
-    }
-  };
-  const watching = watch();
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closed.abort();
-      await watching;
-      await Promise.all(active);
-    },
-  };
+  return startPollingWorker(poll, {
+    pubsub,
+    channel: EVALUATION_WORK,
+    everyMs: POLL_EVERY_MS,
+    log,
+    problem: 'The evaluations could not be read. They will be read again.',
+    active,
+  });
 }

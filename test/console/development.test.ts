@@ -27,7 +27,10 @@ browserTest('the development server shows the console, and the page of all its p
   await page.getByText('Renamed back.').waitFor();
   await assertAccessible(page);
   await assertFits(page);
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Bots', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Bots', exact: true })
+    .click();
   await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   await expect.poll(() => new URL(page.url()).origin).toBe(origin);
 });

@@ -105,7 +105,10 @@ browserTest('a new user signs in by link, creates a key, uses it, and revokes it
 
   await page.getByRole('link', { name: 'Audit log' }).click();
   await page.getByRole('row', { name: /revoked a key Shop/ }).waitFor();
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Bots', exact: true }).click();
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Bots', exact: true })
+    .click();
   await page.getByRole('button', { name: 'Actions for Walk' }).click();
   await page.getByRole('menuitem', { name: 'Rename…' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Run');

@@ -52,7 +52,7 @@ export function createApprovalQueue({
               AND state.bot_id = approval.bot_id AND state.environment = approval.environment
             JOIN bots ON bots.id = approval.bot_id
             JOIN accounts ON accounts.id = bots.account_id AND suspended_at IS NULL
-          WHERE done_at IS NULL AND message.available_at <= ${STORED_NOW} AND (message.owner_id IS NULL OR ${isFree})
+          WHERE done_at IS NULL AND message.available_at <= ${STORED_NOW} AND ${isFree}
             AND (message_id IS NULL OR approval.status <> 'WAITING')
           ORDER BY message.available_at LIMIT ${limit}::int FOR UPDATE OF message SKIP LOCKED
         )

@@ -44,7 +44,8 @@ export function approvalText(approval: ShownApproval, chatId: number): Html {
 /** The request as a sentence, such as `POST https://api.example/refunds with {"amount":5}`. */
 function requestOf({ name, request, arguments: own, editedArguments }: ShownApproval): string {
   const sent = readToolRequest(request);
-  if (sent) return `${sent.method} ${sent.url}${sent.body === null ? '' : ` with ${sent.body}`}`;
+  if (sent)
+    return `${sent.method} ${sent.url}${sent.body === undefined ? '' : ` with ${sent.body}`}`;
   return `${name} with ${editedArguments ?? own ?? 'arguments that are no longer stored'}`;
 }
 

@@ -1,8 +1,9 @@
-import { pollOnNotify } from '../../coordination/poll-on-notify.ts';
+import { startPollingWorker } from '../../coordination/polling-worker.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../observability/log.ts';
 import { WORK_CHANNEL } from '../../runs/tool-calls/ask.ts';
+import { persist } from '../../storage/persist.ts';
 import type { ApprovalQueue, TakenMessage } from './approval-queue.ts';
 import { approvalText } from './approval-text.ts';
 import type { BlockedChats } from './blocked-chats.ts';
@@ -37,10 +38,7 @@ export function startApprovalWorker({
   pubsub: PubSub;
   log: Log;
 }): AsyncDisposable {
-  const closed = new AbortController();
-  const { signal } = closed;
-
-  const show = async (message: TakenMessage): Promise<void> => {
+  const show = async (message: TakenMessage, signal: AbortSignal): Promise<void> => {
     const { approvalId, chatId, messageId, deploymentId } = message;
     const [approval, bot] = await Promise.all([
       prisma.approval.findUnique({ where: { id: approvalId } }),
@@ -60,12 +58,17 @@ export function startApprovalWorker({
     await queue.done(message);
   };
 
-  const perform = async (message: TakenMessage): Promise<void> => {
+  const postpone = (message: TakenMessage, afterMs: number) => {
+    const what = `The release of a message about the approval ${message.approvalId}`;
+    return persist(() => queue.postpone(message, afterMs), { log, what });
+  };
+
+  const perform = async (message: TakenMessage, signal: AbortSignal): Promise<void> => {
     const { botId, attempts } = message;
     try {
-      await show(message);
+      await show(message, signal);
     } catch (error) {
-      if (signal.aborted) return queue.postpone(message, 0);
+      if (signal.aborted) return postpone(message, 0);
       if (isTelegramError(error, 'message-gone')) return queue.done(message);
       if (isTelegramError(error, 'blocked')) {
         await blockedChats.add(message);
@@ -76,33 +79,24 @@ export function startApprovalWorker({
         return queue.done(message);
       }
       const waitS = isTelegramError(error, 'too-many') ? (error.retryAfterS ?? 1) : 0;
-      return queue.postpone(message, Math.max(waitS * 1_000, pauseAfter(attempts)));
+      return postpone(message, Math.max(waitS * 1_000, pauseAfter(attempts)));
     }
   };
 
-  const poll = async () => {
+  const poll = async (signal: AbortSignal) => {
     if (!(await use.isUsed())) return;
     for (let count = SLOTS; count === SLOTS && !signal.aborted; ) {
       const taken = await queue.take(SLOTS);
-      await Promise.all(taken.map(perform));
+      await Promise.all(taken.map((message) => perform(message, signal)));
       count = taken.length;
     }
   };
 
-  const watch = async () => {
-    const options = { everyMs: POLL_EVERY_MS };
-    for await (const _ of pollOnNotify(pubsub, WORK_CHANNEL, signal, options))
-      await poll().catch((err) => {
-        const problem = 'The messages about approvals could not be sent. They will be retried.';
-        if (!signal.aborted) log.error({ err }, problem);
-      });
-  };
-  const watching = watch();
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closed.abort();
-      await watching;
-    },
-  };
+  return startPollingWorker(poll, {
+    pubsub,
+    channel: WORK_CHANNEL,
+    everyMs: POLL_EVERY_MS,
+    log,
+    problem: 'The messages about approvals could not be sent. They will be retried.',
+  });
 }

@@ -165,11 +165,18 @@ export function createLedgers({
         }
       },
 
-      unstored: () => [...open].map(stored),
+      unstored: () => [...open].map((record) => stored(ended(record, now()))),
     };
   };
 }
 
+/** A record at the end of its run: a call that still has no outcome was never sent. */
+function ended(record: ToolCallRecord, at: number): ToolCallRecord {
+  if (record.status !== 'RUNNING') return record;
+  return { ...record, status: 'FAILED', result: NOT_SENT, finishedAt: at };
+}
+
+const NOT_SENT = 'Error: The call could not be recorded, so it was not sent.';
 const NO_LONGER_OWNED = 'The attempt no longer owns the run.';
 
 type Entry = ToolCallRecord & Pick<BegunRun, 'ownerId' | 'attempt'> & { runId: string };

@@ -77,7 +77,10 @@ const RECORD_COLUMNS = `id text, position int, "callId" text, name text, digest 
 
 const time = (column: string) => `to_timestamp(${column} / 1000)`;
 
-/** Inserts the records of a relation `call`, which has the columns of `RECORD_COLUMNS`. A record that exists is replaced. */
+/**
+ * Inserts the records of a relation `call`, which has the columns of `RECORD_COLUMNS`. A record that exists is replaced if its
+ * outcome is open: a call that waits for a person, or that has ended, stays as it is.
+ */
 const insertFrom = (runId: string, relation: string) => `
   INSERT INTO tool_calls (id, run_id, position, call_id, name, digest, arguments, request, status, result, http_status,
     idempotency_key, started_at, finished_at)
@@ -86,7 +89,8 @@ const insertFrom = (runId: string, relation: string) => `
     ${time('call."finishedAt"')}
   FROM ${relation}
   ON CONFLICT (id) DO UPDATE SET status = excluded.status, request = excluded.request, result = excluded.result,
-    http_status = excluded.http_status, finished_at = excluded.finished_at`;
+    http_status = excluded.http_status, finished_at = excluded.finished_at
+  WHERE tool_calls.status IN ('RUNNING', 'UNKNOWN')`;
 
 /** SQL that stores the records of `calls`, a column of JSON of the relation, for the run `key`. */
 export function storeCalls(relation: string, calls: string): string {
