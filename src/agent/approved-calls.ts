@@ -70,7 +70,7 @@ export function createApprovedCalls({
         if (!(error instanceof ToolError)) throw error;
         const message = redactor.redact(error.message);
         if (error.type === 'invalid_arguments')
-          throw invalidInput([{ path: 'input.arguments', message }]);
+          throw invalidInput([{ path: 'arguments', message }]);
         throw new GatewayError('tool_gone', `The call cannot be made. ${message}`);
       }
     },

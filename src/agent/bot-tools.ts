@@ -1,6 +1,5 @@
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
 import { createDerived } from '../deployments/derived.ts';
-import { GatewayError } from '../errors/errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition, ToolGroup } from '../language/definition.ts';
 import { changesSomething, toolChangesSomething } from '../language/effects.ts';
@@ -32,22 +31,9 @@ export function createBotTools({
   activeDeployments,
 }: {
   prisma: PrismaClient;
-  activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
+  activeDeployments: Pick<ActiveDeployments, 'loadValid'>;
 }): BotTools {
   const derived = createDerived(activeDeployments, toolOf);
-
-  /** Reads one by one if a source is not valid in this version, so that the others are not left out. */
-  const read = async (ids: string[]): Promise<Map<string, BotTool>> => {
-    try {
-      return await derived.read(ids);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      if (ids.length === 1) return new Map();
-    }
-    const found = new Map<string, BotTool>();
-    for (const id of ids) for (const entry of await read([id])) found.set(...entry);
-    return found;
-  };
 
   return {
     async find(botIds) {
@@ -55,7 +41,7 @@ export function createBotTools({
         where: { botId: { in: botIds }, environment: 'PRODUCTION' },
         select: { botId: true, deploymentId: true },
       });
-      const tools = await read(active.map(({ deploymentId }) => deploymentId));
+      const tools = await derived.read(active.map(({ deploymentId }) => deploymentId));
       return new Map(
         active.flatMap(({ botId, deploymentId }) => {
           const tool = tools.get(deploymentId);

@@ -12,6 +12,12 @@ import { isJsonObject, type JsonObject } from '../text/json.ts';
 import type { Decider, Decision } from './decision.ts';
 import { recordDecision } from './record-decision.ts';
 
+/** A tool by its name, `<group>.<capability>`, in a deployment. */
+type ToolOfDeployment = Pick<Approval, 'deploymentId' | 'name'>;
+
+/** Deployments whose definitions are in memory together. */
+const BATCH = 8;
+
 /** Decisions on tool calls that wait for a person. Source: "Approvals" in `docs/agents-that-act.md`. */
 export type Approvals = {
   /**
@@ -36,8 +42,11 @@ export type Approvals = {
     edited: JsonObject,
     signal: AbortSignal,
   ): Promise<ToolRequest | null>;
-  /** The JSON Schema of a capability's arguments; null for a tool of a server, and if the deployment is gone. */
-  inputSchemaOf(approval: Pick<Approval, 'deploymentId' | 'name'>): Promise<JsonObject | null>;
+  /**
+   * The JSON Schemas of the arguments of tools, in the order of the tools. Null for a tool of a server, and if the
+   * deployment is gone or not valid in this version of Parley.
+   */
+  inputSchemasOf(tools: ToolOfDeployment[]): Promise<(JsonObject | null)[]>;
   /** Notifies subscribers that a call waits, was decided or was sent. */
   notify(approval: Pick<Approval, 'id' | 'botId'>): void;
   /** Yields a notice with the id of each of the bot's approvals that changes, until the signal aborts. */
@@ -54,7 +63,7 @@ export function createApprovals({
   prisma: PrismaClient;
   pubsub: PubSub;
   followNotices: FollowNotices;
-  activeDeployments: Pick<ActiveDeployments, 'find' | 'loadAll'>;
+  activeDeployments: Pick<ActiveDeployments, 'find' | 'loadAll' | 'loadValid'>;
   approvedCalls: ApprovedCalls;
 }): Approvals {
   const notify: Approvals['notify'] = ({ id, botId }) =>
@@ -110,12 +119,17 @@ export function createApprovals({
       return request;
     },
 
-    async inputSchemaOf({ deploymentId, name }) {
-      const deployment = (await activeDeployments.loadAll([deploymentId])).get(deploymentId);
-      const { group, tool } = deployment ? placeOf(deployment, name) : {};
-      if (group?.type !== 'http') return null;
-      const capability = group.capabilities.find((one) => one.name === tool);
-      return capability ? schemaOfFields(capability.input) : null;
+    async inputSchemasOf(tools) {
+      const toolsOf = Map.groupBy(tools, ({ deploymentId }) => deploymentId);
+      const ids = [...toolsOf.keys()];
+      const schemas = new Map<ToolOfDeployment, JsonObject | null>();
+      for (let start = 0; start < ids.length; start += BATCH) {
+        const deployments = await activeDeployments.loadValid(ids.slice(start, start + BATCH));
+        for (const [id, deployment] of deployments)
+          for (const tool of toolsOf.get(id) ?? [])
+            schemas.set(tool, inputSchemaOf(deployment, tool.name));
+      }
+      return tools.map((tool) => schemas.get(tool) ?? null);
     },
 
     follow: (botId, signal) => followNotices(approvalsChannel(botId), signal),
@@ -128,7 +142,7 @@ export function createApprovals({
       // The database's clock decides whether it has expired.
       const isOpen = approval.status === 'WAITING';
       if (edited !== undefined && !isApproved)
-        throw invalidInput([{ path: 'input.arguments', message: 'must be absent with DENY' }]);
+        throw invalidInput([{ path: 'arguments', message: 'must be absent with DENY' }]);
       const ready = isApproved && isOpen ? await prepare(approval, edited, signal) : undefined;
       const made = { status: isApproved ? ('APPROVED' as const) : ('DENIED' as const), note };
       const replacement = ready && edited !== undefined ? { edited, ready } : undefined;
@@ -164,6 +178,13 @@ function offers(deployment: RunningDeployment, name: string): boolean {
   const { group, tool } = placeOf(deployment, name);
   if (group?.type === 'http') return group.capabilities.some((one) => one.name === tool);
   return group?.type === 'mcp' && (group.only?.includes(tool) ?? true);
+}
+
+function inputSchemaOf(deployment: RunningDeployment, name: string): JsonObject | null {
+  const { group, tool } = placeOf(deployment, name);
+  if (group?.type !== 'http') return null;
+  const capability = group.capabilities.find((one) => one.name === tool);
+  return capability ? schemaOfFields(capability.input) : null;
 }
 
 /** The group of a tool, if the definition has it, and the tool's name in it. */

@@ -35,6 +35,8 @@ export type ActiveDeployments = {
    * @throws GatewayError `bot_not_deployed` if a source is not valid in this version of Parley.
    */
   loadAll(deploymentIds: string[]): Promise<Map<string, RunningDeployment>>;
+  /** Like `loadAll`, but leaves out deployments whose sources are not valid in this version of Parley. */
+  loadValid(deploymentIds: string[]): Promise<Map<string, RunningDeployment>>;
 };
 
 /** The columns of a deployment that a run needs. */
@@ -118,19 +120,33 @@ export function createActiveDeployments({
       ),
     );
 
+  const loadAll = async (
+    ids: string[],
+    read: (stored: StoredDeployment) => Promise<RunningDeployment | undefined>,
+  ) => {
+    const known = ids.flatMap((id) => deployments.get(id) ?? []);
+    const unknown = ids.filter((id) => !deployments.has(id));
+    const where = { id: { in: unknown } };
+    const stored =
+      unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
+    const found = new Map(known.map((one) => [one.deploymentId, one]));
+    for (const one of stored) {
+      const opened = await read(one);
+      if (opened) found.set(one.id, opened);
+    }
+    return found;
+  };
+
   return {
-    async loadAll(ids) {
-      const known = ids.flatMap((id) => deployments.get(id) ?? []);
-      const unknown = ids.filter((id) => !deployments.has(id));
-      const where = { id: { in: unknown } };
-      const stored =
-        unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
-      const opened: RunningDeployment[] = [];
-      for (const one of stored) {
-        opened.push(await open(one));
-      }
-      return new Map([...known, ...opened].map((one) => [one.deploymentId, one]));
-    },
+    loadAll: (ids) => loadAll(ids, open),
+
+    loadValid: (ids) =>
+      loadAll(ids, (stored) =>
+        open(stored).catch((error) => {
+          if (error instanceof GatewayError) return undefined;
+          throw error;
+        }),
+      ),
 
     async find(botId, environment, version) {
       const name = `${botId} ${environment}`;

@@ -11,16 +11,14 @@ const CACHE_SIZE = 1_000;
 export type Derived<Value> = {
   /**
    * Reads the values of deployments by their ids. Each value is made once, a few at a time, because the definition of each
-   * deployment may have 256 KiB.
-   *
-   * @throws GatewayError `bot_not_deployed` if a source is not valid in this version of Parley.
+   * deployment may have 256 KiB. Deployments whose sources are not valid in this version of Parley are left out.
    */
   read(deploymentIds: string[]): Promise<Map<string, Value>>;
 };
 
 /** @param make makes the value of a deployment: at most 30 KiB. */
 export function createDerived<Value>(
-  activeDeployments: Pick<ActiveDeployments, 'loadAll'>,
+  activeDeployments: Pick<ActiveDeployments, 'loadValid'>,
   make: (deployment: RunningDeployment) => Value,
 ): Derived<Value> {
   /** By deployment id. A stored deployment never changes. */
@@ -38,7 +36,7 @@ export function createDerived<Value>(
         return !known;
       });
       for (let start = 0; start < unknown.length; start += BATCH) {
-        const running = await activeDeployments.loadAll(unknown.slice(start, start + BATCH));
+        const running = await activeDeployments.loadValid(unknown.slice(start, start + BATCH));
         for (const [id, deployment] of running) {
           const value = make(deployment);
           made.set(id, { value });

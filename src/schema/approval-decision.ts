@@ -1,11 +1,12 @@
 import { actorOf } from '../accounts/audit.ts';
-import { visibleBots } from '../bots/bots.ts';
 import { GatewayError, notFound } from '../errors/errors.ts';
-import { decisionArguments, decisionNote } from '../text/input.ts';
+import { decisionArguments, note as validNote } from '../text/input.ts';
 import { isJsonObject } from '../text/json.ts';
 import { DECISIONS } from '../vocabulary/approvals.ts';
 import { ApprovalObject } from './approval.ts';
 import { builder } from './builder.ts';
+import { scopeOfBot, visibleById } from './of-bot.ts';
+import { demandIn } from './selection.ts';
 import { ToolRequestObject } from './tool-call.ts';
 
 const ApprovalDecisionEnum = builder.enumType('ApprovalDecision', {
@@ -18,8 +19,7 @@ builder.mutationField('decideApproval', (t) =>
     type: ApprovalObject,
     description:
       'Decides on a tool call that waits for a person. A decision is final: repeating it returns the same approval, and a different decision fails with ALREADY_DECIDED. An approved call is sent once, with the variables of the deployment that asked. Then a run tells the user the outcome. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; ALREADY_DECIDED; TOOL_GONE, if an approved call can no longer be made; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
+    authScopes: scopeOfBot('APPROVE'),
     args: {
       id: t.arg.id({ required: true, description: 'ID of the tool call.' }),
       botId: t.arg.id({
@@ -28,7 +28,7 @@ builder.mutationField('decideApproval', (t) =>
       decision: t.arg({ type: ApprovalDecisionEnum, required: true, description: 'The decision.' }),
       note: t.arg.string({
         description: 'Note for the user and the log, at most 2,000 characters. Defaults to none.',
-        validate: { schema: decisionNote },
+        validate: { schema: validNote },
       }),
       arguments: t.arg({
         type: 'JSON',
@@ -39,7 +39,7 @@ builder.mutationField('decideApproval', (t) =>
     },
     resolve: async (query, _root, { id, botId, ...decision }, context) => {
       const { approvals, caller, prisma, signal } = context;
-      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const where = visibleById({ id, botId }, caller());
       const visible = await prisma.approval.findFirst({ where, select: { id: true } });
       if (!visible) throw notFound('approval', id);
       const { note, arguments: replaced } = decision;
@@ -60,8 +60,7 @@ builder.queryField('approvalRequest', (t) =>
     nullable: true,
     description:
       'Composes the HTTP request that a tool call would send with other arguments, and sends nothing. Null for a tool of an MCP server. Requires the scope APPROVE. Errors: APPROVAL_NOT_FOUND; TOOL_GONE, if the deployment or its tool is gone; INVALID_REQUEST, if the arguments do not fit the declaration of the tool.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
+    authScopes: scopeOfBot('APPROVE'),
     args: {
       id: t.arg.id({ required: true, description: 'ID of the tool call.' }),
       botId: t.arg.id({
@@ -74,13 +73,18 @@ builder.queryField('approvalRequest', (t) =>
         validate: { schema: decisionArguments },
       }),
     },
-    resolve: async (_root, { id, botId, ...given }, { approvals, caller, prisma, signal }) => {
-      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+    resolve: async (_root, { id, botId, ...given }, context, info) => {
+      const { approvals, caller, prisma, readBudget, signal } = context;
+      const where = visibleById({ id, botId }, caller());
       const select = { deploymentId: true, name: true, values: true };
       const approval = await prisma.approval.findFirst({ where, select });
       if (!approval) throw notFound('approval', id);
       const edited = isJsonObject(given.arguments) ? given.arguments : {};
-      return approvals.requestWith(approval, edited, signal);
+      const request = await approvals.requestWith(approval, edited, signal);
+      const bytes = Buffer.byteLength(JSON.stringify(request));
+      const budget = readBudget();
+      await budget.inTurn(async () => budget.spend(demandIn(info, context).copies * bytes, 1));
+      return request;
     },
   }),
 );

@@ -1,5 +1,4 @@
 import { APPROVALS, findApprovals } from '../approvals/list.ts';
-import { visibleBots } from '../bots/bots.ts';
 import { notFound } from '../errors/errors.ts';
 import { type ApprovalStatus, Prisma } from '../generated/prisma/client.ts';
 import { MAX_WAITING } from '../runs/tool-calls/ask.ts';
@@ -10,6 +9,7 @@ import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import { readWithin } from './long-columns.ts';
+import { scopeOfBot, visibleById } from './of-bot.ts';
 import { demandIn } from './selection.ts';
 import { loadSession, SessionNode } from './session.ts';
 import { ChannelEnum, EnvironmentEnum } from './shared.ts';
@@ -41,6 +41,28 @@ const loadTexts = batchLoader(async (ids, { copies }: { copies: number }, contex
   const byId = new Map(found.map((row) => [row.id, row]));
   return (id): Texts => byId.get(id) ?? { arguments: null, editedArguments: null, request: null };
 });
+
+/**
+ * Loads the JSON Schemas of the arguments of approvals.
+ *
+ * @throws GatewayError `request_too_large` beyond the read budget.
+ */
+const loadInputSchema = batchLoader(
+  (keys, { copies }: { copies: number }, { approvals, readBudget }, { timesOf }) => {
+    const budget = readBudget();
+    return budget.inTurn(async () => {
+      const schemas = await approvals.inputSchemasOf(keys.map((key) => JSON.parse(key)));
+      const bytes = schemas.map((schema) => Buffer.byteLength(JSON.stringify(schema)));
+      const times = keys.map(timesOf);
+      const demanded = bytes.map((size, index) => copies * size * (times[index] ?? 0));
+      budget.spend(sum(demanded), sum(times));
+      const byKey = new Map(keys.map((key, index) => [key, schemas[index]]));
+      return (key: string) => byKey.get(key) ?? null;
+    });
+  },
+);
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 export const ApprovalObject = builder.prismaObject('Approval', {
   description:
@@ -85,9 +107,12 @@ export const ApprovalObject = builder.prismaObject('Approval', {
       type: 'JSON',
       nullable: true,
       description:
-        'JSON Schema of the arguments of a capability, for a form. Null for a tool of an MCP server.',
+        'JSON Schema of the arguments of a capability, for a form. Null for a tool of an MCP server, and if the deployment is gone or not valid in this version of Parley.',
       select: { name: true, deploymentId: true },
-      resolve: (approval, _args, { approvals }) => approvals.inputSchemaOf(approval),
+      resolve: ({ deploymentId, name }, _args, context, info) => {
+        const key = JSON.stringify({ deploymentId, name });
+        return loadInputSchema(key, { copies: demandIn(info, context).copies }, context, info);
+      },
     }),
     status: t.expose('status', { type: ApprovalStatusEnum, description: 'State.' }),
     note: t.exposeString('note', {
@@ -218,8 +243,7 @@ builder.queryField('approval', (t) =>
     nullable: true,
     description:
       'Retrieves a tool call that waits for a person, or that a person has decided. Requires the scope APPROVE. Error: APPROVAL_NOT_FOUND, also if it belongs to a bot other than `botId`.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: 'APPROVE' } } : { scope: 'APPROVE' },
+    authScopes: scopeOfBot('APPROVE'),
     args: {
       id: t.arg.id({ required: true, description: 'ID of the tool call.' }),
       botId: t.arg.id({
@@ -227,7 +251,7 @@ builder.queryField('approval', (t) =>
       }),
     },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
-      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const where = visibleById({ id, botId }, caller());
       const approval = await prisma.approval.findFirst({ ...query, where });
       if (approval) return approval;
       throw notFound('approval', id);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { visibleBots } from '../bots/bots.ts';
 import { notFound } from '../errors/errors.ts';
 import { attempt } from '../evaluations/case-result.ts';
 import { EVALUATIONS } from '../evaluations/list.ts';
@@ -11,6 +10,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import { AttemptObject, EvaluationVerdictEnum } from './evaluation-attempt.ts';
 import { readWithin } from './long-columns.ts';
+import { scopeOfBot, visibleById } from './of-bot.ts';
 import type { TreeDemand } from './read-budget.ts';
 import { demandIn } from './selection.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -218,9 +218,6 @@ builder.prismaObjectField('Bot', 'evaluations', (t) =>
   ),
 );
 
-export const ofEvaluationsBot = ({ botId }: { botId?: string | null | undefined }) =>
-  botId ? { bot: { id: botId, scope: 'DEPLOY' as const } } : { scope: 'DEPLOY' as const };
-
 export const evaluationArguments = builder.args((t) => ({
   id: t.id({ required: true, description: 'ID of the evaluation.' }),
   botId: t.id({ description: 'ID of the bot that it must belong to. Defaults to any bot.' }),
@@ -232,10 +229,10 @@ builder.queryField('evaluation', (t) =>
     nullable: true,
     description:
       'Retrieves an evaluation. Requires the scope DEPLOY. Error: EVALUATION_NOT_FOUND, also if it belongs to a bot other than `botId`.',
-    authScopes: (_root, args) => ofEvaluationsBot(args),
+    authScopes: scopeOfBot('DEPLOY'),
     args: evaluationArguments,
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
-      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const where = visibleById({ id, botId }, caller());
       const evaluation = await prisma.evaluation.findFirst({ ...query, where });
       if (evaluation) return evaluation;
       throw notFound('evaluation', id);

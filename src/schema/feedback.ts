@@ -1,6 +1,6 @@
 import type { Feedback } from '../generated/prisma/client.ts';
 import { keyOfFeedback, MAX_LISTED, ratingsOf } from '../runs/record/feedback.ts';
-import { feedbackNote } from '../text/input.ts';
+import { note as validNote } from '../text/input.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -71,7 +71,7 @@ builder.mutationField('addFeedback', (t) =>
       rating: t.arg({ type: FeedbackRatingEnum, required: true, description: 'Thumb up or down.' }),
       note: t.arg.string({
         description: 'Note on the rating, at most 2,000 characters. Defaults to none.',
-        validate: { schema: feedbackNote },
+        validate: { schema: validNote },
       }),
     },
     resolve: async (_root, { runId, botId, rating, note }, context) => {

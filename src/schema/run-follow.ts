@@ -1,4 +1,3 @@
-import { visibleBots } from '../bots/bots.ts';
 import { notFound } from '../errors/errors.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { eventPosition } from '../text/input.ts';
@@ -6,21 +5,20 @@ import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
 import { NULLABLE_TEXT } from './long-columns.ts';
-import { BOT_OF_RUN, RUN_TEXTS, RunError, STORED_ERROR } from './run.ts';
+import { scopeOfBot, visibleById } from './of-bot.ts';
+import { BOT_OF_RUN, RUN_TEXTS } from './run.ts';
+import { RunError, STORED_ERROR } from './run-error.ts';
 
 /** Either scope allows following, cancelling and rating a run. */
 const FOLLOW = ['CHAT', 'RUNS'] as const;
 
-/** The `authScopes` of a field with the argument `botId`. */
-export function mayFollow(_root: unknown, { botId }: { botId?: string | null }) {
-  return botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW };
-}
+export const mayFollow = scopeOfBot(FOLLOW);
 
 /** @throws GatewayError `run_not_found` if the caller may not follow such a run. */
 export async function findFollowed(id: string, botId: string | undefined, context: Context) {
   const { caller, prisma } = context;
   const { sessionId, environment } = context.session() ?? {};
-  const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
+  const where = { ...visibleById({ id, botId }, caller()), sessionId, environment };
   // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
   const run = await prisma.run.findFirst({ where, select: { id: true } });
   if (run === null) throw notFound('run', id);
@@ -113,8 +111,7 @@ builder.mutationField('deleteTurn', (t) =>
   t.boolean({
     description:
       'Deletes the turn of a run: its messages, and the texts of the run. Cancels the run if it is active. The memory stays. Requires the scope CHAT. Errors: RUN_NOT_FOUND, NOT_LAST if the session has later turns, SESSION_BUSY.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: 'CHAT' } } : { scope: 'CHAT' },
+    authScopes: scopeOfBot('CHAT'),
     args: {
       id: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),

@@ -1,15 +1,16 @@
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { notFound, readErrorCode } from '../errors/errors.ts';
-import { Prisma, type Run } from '../generated/prisma/client.ts';
+import { notFound } from '../errors/errors.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { entranceOf } from '../runs/record/entrance.ts';
 import { MAX_MODEL_NAME, readModelName } from '../runs/record/model-name.ts';
 import { readSpans } from '../runs/record/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
 import { isJsonObject } from '../text/json.ts';
 import { builder } from './builder.ts';
-import { ErrorCodeEnum } from './error-code.ts';
 import { longColumns, NULLABLE_TEXT, TEXT } from './long-columns.ts';
+import { scopeOfBot, visibleById } from './of-bot.ts';
+import { RunError, STORED_ERROR } from './run-error.ts';
 import { loadProgress } from './run-progress.ts';
 import { demandIn } from './selection.ts';
 import {
@@ -21,30 +22,6 @@ import {
 } from './shared.ts';
 import { Trace } from './trace.ts';
 import { visibleNode } from './visible-node.ts';
-
-export const RunError = builder.simpleObject('RunError', {
-  description: 'Why a run failed.',
-  fields: (t) => ({
-    code: t.field({ type: ErrorCodeEnum, description: 'Error code.' }),
-    message: t.string({ description: 'Human-readable explanation.' }),
-    detail: t.string({
-      nullable: true,
-      description:
-        'What the model’s server answered, such as its status and message, without the values of variables. Null if it answered nothing. Requires the scope RUNS, also in the response of the operation that started the run.',
-      authScopes: { scope: 'RUNS' },
-    }),
-  }),
-});
-
-/** Selects and resolves the error that a run stores. */
-export const STORED_ERROR = {
-  select: { errorCode: true, errorMessage: true, errorDetail: true },
-  resolve: ({ errorCode, errorMessage, errorDetail: detail }: StoredError) =>
-    errorCode === null
-      ? null
-      : { code: readErrorCode(errorCode), message: errorMessage ?? '', detail },
-} as const;
-type StoredError = Pick<Run, 'errorCode' | 'errorMessage' | 'errorDetail'>;
 
 const NO_TRACE_ID = '0'.repeat(32);
 
@@ -251,14 +228,13 @@ builder.queryField('run', (t) =>
     nullable: true,
     description:
       'Retrieves a run. Requires the scope RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: 'RUNS' } } : { scope: 'RUNS' },
+    authScopes: scopeOfBot('RUNS'),
     args: {
       id: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),
     },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
-      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
+      const where = visibleById({ id, botId }, caller());
       // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
       const run = await prisma.run.findFirst({ ...query, where });
       if (run) return run;

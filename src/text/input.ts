@@ -22,7 +22,7 @@ export const LONGEST = {
   sessionId: 256,
   deployMessage: 1_000,
   envName: 128,
-  feedbackNote: 2_000,
+  note: 2_000,
   factName: 64,
   factValue: 4_000,
 } as const;
@@ -161,16 +161,13 @@ export const cursor = text.refine(
 /** A UTC day. */
 export const utcDay = z.iso.date('must be a day such as 2026-11-21');
 
-/** A note on the rating of a run: at most 2,000 characters. */
-export const feedbackNote = text.max(LONGEST.feedbackNote, notLonger(LONGEST.feedbackNote));
+/** A person's note on the rating of a run or on a decision: at most 2,000 characters. */
+export const note = text.max(LONGEST.note, notLonger(LONGEST.note));
 
-/** The text of a search: at most 256 characters with at least one letter or digit. */
-/** A person's note on a decision. */
-export const decisionNote = text.max(LONGEST.feedbackNote, notLonger(LONGEST.feedbackNote));
-
-/** Arguments in place of a model's. */
+/** Arguments in place of a model's: at most 64 KiB and 32 levels. */
 export const decisionArguments = jsonObjectUpTo(64);
 
+/** The text of a search: at most 256 characters with at least one letter or digit. */
 export const searchText = text
   .max(256, ofText('must not be longer than 256 characters'))
   .regex(/[\p{L}\p{N}]/u, 'must contain a letter or a digit');

@@ -10,7 +10,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { createSignedSecrets } from '../../src/accounts/signed-secrets.ts';
-import { ENTRIES, LENGTHS, MEASURED, SCALAR_LENGTHS } from '../../src/schema/admission/sizes.ts';
+import { ENTRIES } from '../../src/schema/admission/entries.ts';
+import { LENGTHS, MEASURED, SCALAR_LENGTHS } from '../../src/schema/admission/sizes.ts';
 import { schema } from '../../src/schema/index.ts';
 import { TEST_SECRET_KEY } from '../helpers/app.ts';
 

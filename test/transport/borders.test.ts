@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeApproval, SHOP } from '../helpers/approvals.ts';
 import { codesIn, securityRows } from '../helpers/borders.ts';
+import { makeEvaluation } from '../helpers/evaluations.ts';
 import { makeRuns } from '../helpers/runs.ts';
 import { type CountStatementsAbout, statementsAbout } from '../helpers/statements.ts';
 
@@ -19,6 +21,8 @@ function grantedTo(route: string): number {
   return Number.parseInt(row?.cells.statements ?? '', 10);
 }
 
+type Ids = { bot: string; run: string; deployment: string; approval: string; evaluation: string };
+
 describe('a route of the REST interface takes as many statements as its row grants', () => {
   const get = (path: string) => () => fetch(app.url + path, { headers: tenant.headers });
   const post = (path: string, body?: object) => () =>
@@ -28,10 +32,12 @@ describe('a route of the REST interface takes as many statements as its row gran
       ...(body && { body: JSON.stringify(body) }),
     });
   const source = 'agentlang 5\nagent "A" {\n  prompt "x"\n}\n';
+  const tested = source.replace(
+    '\n}',
+    '\n  test "greets" { user "Hi"  expect reply contains "Hi" }\n}',
+  );
 
-  test.each<
-    [string, (ids: { bot: string; run: string; deployment: string }) => () => Promise<Response>]
-  >([
+  test.each<[string, (ids: Ids) => () => Promise<Response>]>([
     ['POST /v1/bots/:id/chat', ({ bot }) => post(`/v1/bots/${bot}/chat`, { message: 'Hi' })],
     [
       'POST /v1/bots/:id/chat/stream',
@@ -72,9 +78,29 @@ describe('a route of the REST interface takes as many statements as its row gran
         () =>
           fetch(`${app.url}/v1/responses/${run}`, { method: 'DELETE', headers: tenant.headers }),
     ],
+    ['GET /v1/models', () => get('/v1/models')],
     ['GET /v1/models/:model', ({ bot }) => get(`/v1/models/${bot}`)],
+    ['GET /v1/bots/:id/approvals', ({ bot }) => get(`/v1/bots/${bot}/approvals?limit=100`)],
+    [
+      'GET /v1/bots/:id/approvals/:approval_id',
+      ({ bot, approval }) => get(`/v1/bots/${bot}/approvals/${approval}`),
+    ],
+    [
+      'POST /v1/bots/:id/approvals/:approval_id/decision',
+      ({ bot, approval }) =>
+        post(`/v1/bots/${bot}/approvals/${approval}/decision`, { decision: 'deny' }),
+    ],
+    [
+      'POST /v1/bots/:id/evaluations',
+      ({ bot }) => post(`/v1/bots/${bot}/evaluations`, { agentlang: tested }),
+    ],
+    ['GET /v1/bots/:id/evaluations', ({ bot }) => get(`/v1/bots/${bot}/evaluations?limit=100`)],
+    [
+      'GET /v1/bots/:id/evaluations/:evaluation_id',
+      ({ bot, evaluation }) => get(`/v1/bots/${bot}/evaluations/${evaluation}`),
+    ],
   ])('%s', async (route, requestFor) => {
-    const bot = await tenant.bot();
+    const bot = await tenant.bot(SHOP);
     const { deploymentId: deployment } = await app.prisma.activeDeployment.findFirstOrThrow({
       where: { botId: bot },
     });
@@ -86,10 +112,21 @@ describe('a route of the REST interface takes as many statements as its row gran
     // The first chat loads the definition into the cache.
     await (await tenant.chat(bot, { message: 'Hi' })).text();
     const run = runs[0]?.id ?? '';
-    const act = requestFor({ bot, run, deployment });
-    const statements = await count([bot, run, deployment], async () => {
+    const evaluation = await makeEvaluation(app, bot);
+    const approval = await makeApproval(app, bot, run, deployment);
+    // The call waits for a decision. Nothing follows it while the route is counted.
+    const waiting = { status: 'WAITING', decidedAt: null, settledAt: null } as const;
+    const availableAt = new Date('2100-01-01');
+    await app.prisma.approval.update({
+      where: { id: approval },
+      data: { ...waiting, availableAt },
+    });
+    const act = requestFor({ bot, run, deployment, approval, evaluation });
+    const ids = [bot, run, deployment, approval, evaluation];
+    if (route === 'GET /v1/models') ids.push(tenant.accountId);
+    const statements = await count(ids, async () => {
       const response = await act();
-      expect(response.status, await response.text()).toBe(200);
+      expect(response.ok, await response.text()).toBe(true);
     });
     expect(statements).toBeGreaterThan(0);
     expect(statements).toBeLessThanOrEqual(grantedTo(route));

@@ -142,6 +142,30 @@ describe('the memory of a session', () => {
   });
 });
 
+describe('the model of an evaluation', () => {
+  const start = (model: string) =>
+    tenant.graphql(
+      'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { model } }',
+      { bot, input: { source: TESTED, model } },
+    );
+  const TESTED = `agentlang 5
+agent "A" {
+  description "d"
+  prompt "p"
+  test "greets" { user "Hi"  expect reply contains "Hi" }
+}
+`;
+
+  test('has at most 128 characters', async () => {
+    const { data } = await start('m'.repeat(128));
+    expect(data.startEvaluation.model).toBe('m'.repeat(128));
+    const { errors } = await start('m'.repeat(129));
+    expect(errors?.[0]?.extensions.details).toEqual([
+      { path: 'input.model', message: 'must not be longer than 128 characters' },
+    ]);
+  });
+});
+
 describe('a name', () => {
   test('has at most 200 characters', async () => {
     const create = 'mutation ($name: String!) { createBot(input: { name: $name }) { name } }';

@@ -67,8 +67,8 @@ async function flood(about: RegExp, send: () => Promise<Response>) {
 /** The look-ups of credentials. Background tasks read the same tables, but not by a credential. */
 const CREDENTIALS =
   /(?:sign_in_codes|console_sessions|api_keys).*\\"hash\\" (?:=|IN)|\\"api_keys\\"\.\\"id\\" (?:=|IN)|webhook_path\\" (?:=|IN)/;
-/** The same with the bots of visitors. */
-const SECRETS = new RegExp(`${CREDENTIALS.source}|\\\\"bots\\\\"`);
+/** The same with the bots of visitors and their logos. */
+const SECRETS = new RegExp(`${CREDENTIALS.source}|\\\\"(?:bots|bot_logos)\\\\"`);
 
 describe('100 refused requests of one address', () => {
   test.each<[string, () => Promise<Response>]>([
@@ -124,6 +124,10 @@ describe('100 refused requests of one address', () => {
         post(`/channels/telegram/${random(32)}`, { 'x-telegram-bot-api-secret-token': random(32) }),
     ],
     ['the chat page of no bot', () => post(`/chat/no-${random(9)}`, {}, '', 'GET')],
+    [
+      'the logo of no bot',
+      () => post(`/chat/no-${random(9)}/logo/${randomBytes(16).toString('hex')}`, {}, '', 'GET'),
+    ],
     ['a visit of no bot', () => post(`/chat/no-${random(9)}/session`, { origin: at.app.url })],
   ])(
     'with %s cause one look-up each within the limit, and batches beyond it',

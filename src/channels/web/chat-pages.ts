@@ -23,7 +23,7 @@ export function createChatPages({
   publicUrl,
 }: {
   prisma: PrismaClient;
-  activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
+  activeDeployments: Pick<ActiveDeployments, 'loadValid'>;
   publicUrl?: string | undefined;
 }): ChatPages {
   const pagesOf = createDerived(activeDeployments, pageOf);

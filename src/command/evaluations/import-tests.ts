@@ -49,8 +49,6 @@ function listed(problems: readonly string[]): string {
   return [...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`${more} more`] : [])].join('\n');
 }
 
-const MAX_NAME = 200;
-
 /** A name for each case that no other case has. */
 function uniqueNames(cases: readonly TestCase[]): string[] {
   const used = new Set<string>();
@@ -64,7 +62,7 @@ function uniqueNames(cases: readonly TestCase[]): string[] {
     let unique = base;
     for (let count = 2; used.has(unique); count += 1) unique = `${base} (${count})`;
     used.add(unique);
-    return unique.slice(0, MAX_NAME);
+    return unique;
   });
 }
 

@@ -20,8 +20,9 @@ import {
   TypeNameMetaFieldDef,
   type ValueNode,
 } from 'graphql';
+import { ENTRIES } from './entries.ts';
 import { LIST_POINTS, POINTS } from './points.ts';
-import { ENTRIES, LENGTHS, MEASURED, SCALAR_LENGTHS } from './sizes.ts';
+import { LENGTHS, MEASURED, SCALAR_LENGTHS } from './sizes.ts';
 
 /**
  * Bytes that a value counts at least, because even the shortest one takes time: 93,206 values about 200 ms. A year of the

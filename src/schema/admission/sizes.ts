@@ -2,17 +2,13 @@ import { MAX_DESCRIPTION, MAX_OUTPUT_SCHEMA } from '../../agent/bot-tools.ts';
 import { MAX_CALL_ID } from '../../agent/call-tool.ts';
 import { MAX_SENTENCE } from '../../agent/model-tests.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
-import { MAX_DEPLOYED_BOTS } from '../../deployments/deployed-bots.ts';
-import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
-import { Channel } from '../../generated/prisma/client.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
-import { MODEL_CHECKS } from '../../model/check/model-check.ts';
 import { MAX_ERROR_LENGTH } from '../../runs/life/runs.ts';
 import { PART_LENGTH } from '../../runs/list/export.ts';
 import { EXCERPT_LENGTH } from '../../runs/record/excerpts.ts';
 import { MAX_MODEL_NAME } from '../../runs/record/model-name.ts';
-import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../text/input.ts';
+import { LONGEST } from '../../text/input.ts';
 
 /**
  * Bytes of long texts and lists that one operation, or one event of a subscription, may return: the fields in `MEASURED`.
@@ -57,13 +53,14 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'ApiKey.prefix': ascii(14),
   'ApiKeyEdge.cursor': CURSOR,
   'Approval.name': TOOL_NAME,
-  'Approval.note': text(LONGEST.feedbackNote),
+  'Approval.note': text(LONGEST.note),
   'Approval.reason': text(BOUNDS.approvalLength),
   'Approval.user': SESSION_ID,
   'ApprovalEdge.cursor': CURSOR,
   'AuditLogEdge.cursor': CURSOR,
   'Bot.name': NAME,
-  'Bot.logoUrl': URL_LENGTH,
+  // `/chat/<id of 64 characters>/logo/<hash of 32 characters>`.
+  'Bot.logoUrl': ascii(108),
   'Bot.webOrigins': ascii(LONGEST.origin),
   'Bot.webUrl': URL_LENGTH,
   'BotEdge.cursor': CURSOR,
@@ -105,7 +102,7 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'Evaluation.sourceHash': ascii(64),
   'EvaluationCase.name': text(BOUNDS.testNameLength),
   'EvaluationEdge.cursor': CURSOR,
-  'Feedback.note': text(LONGEST.feedbackNote),
+  'Feedback.note': text(LONGEST.note),
   'MemoryEntry.name': ascii(LONGEST.factName),
   'MemoryEntry.value': text(LONGEST.factValue),
   'Message.toolName': TOOL_NAME,
@@ -212,46 +209,3 @@ export const MEASURED: ReadonlySet<string> = new Set([
   'Usage.byBot',
   'Usage.byKey',
 ]);
-
-/** The most entries of a list without pages. A list of an enumeration has at most each of its values once. */
-export const ENTRIES: Readonly<Record<string, number>> = {
-  'ApiKey.scopes': MAX_SCOPES,
-  'Bot.webOrigins': MAX_ORIGINS,
-  // For each day that the arguments of `stats` name.
-  'BotStats.perDay': 1,
-  'BotStats.perHour': 24,
-  'ChatDone.toolsCalled': BOUNDS.toolCalls,
-  'ChatPage.suggestions': BOUNDS.suggestions,
-  'ChatReply.toolsCalled': BOUNDS.toolCalls,
-  'DefinitionReport.diagnostics': MAX_DIAGNOSTICS,
-  'DefinitionReport.envNames': BOUNDS.variables,
-  'DefinitionReport.tools': BOUNDS.groups * BOUNDS.capabilities,
-  'DeployCheck.carriedOverEnvNames': MAX_ENV_VARS,
-  'DeployCheck.diagnostics': MAX_DIAGNOSTICS,
-  'DeployCheck.envNames': BOUNDS.variables,
-  'DeployCheck.missingEnvNames': BOUNDS.variables,
-  'DeployCheck.removedEnvNames': MAX_ENV_VARS,
-  'DeployCheck.setEnvNames': MAX_ENV_VARS,
-  'Deployment.channelStates': Object.keys(Channel).length,
-  'Deployment.envNames': MAX_ENV_VARS,
-  'Deployment.sentEnvNames': MAX_ENV_VARS,
-  // The cases are measured as a whole, with their attempts.
-  'Evaluation.results': 1,
-  'EvaluationAttempt.turns': 1,
-  'EvaluationCase.attempts': 1,
-  'EvaluationComparison.callChanges': 1,
-  'EvaluationComparison.feedback': 1,
-  'EvaluationRecord.calls': 1,
-  'EvaluationTurn.calls': 1,
-  'EvaluationTurn.expectations': 1,
-  'Query.deployedBots': MAX_DEPLOYED_BOTS,
-  'ModelTest.checks': MODEL_CHECKS.length,
-  'Server.checks': 8,
-  // The tool calls are measured as a whole.
-  'Run.toolCalls': 1,
-  'Run.toolsCalled': BOUNDS.toolCalls,
-  // The prompt is measured as a whole.
-  'RunPrompt.parts': 1,
-  // The trace is measured as a whole.
-  'Trace.spans': 1,
-};

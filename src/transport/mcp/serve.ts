@@ -165,6 +165,9 @@ function toWeb({ method, headers: received }: FastifyRequest, signal: AbortSigna
   return new Request('http://localhost/mcp', { method, headers, signal });
 }
 
+/** Characters of the id of a message that an error repeats. */
+const MAX_ID = 256;
+
 /** The codes of JSON-RPC for errors of the HTTP request. Source: JSON-RPC 2.0, section 5.1. */
 const RPC_CODES: Partial<Record<string, number>> = {
   invalid_json: -32700,
@@ -173,6 +176,12 @@ const RPC_CODES: Partial<Record<string, number>> = {
   internal_error: -32603,
 };
 
+/** The id of a message. Null if it has none, or one that JSON-RPC does not allow: the error repeats nothing long or nested. */
+function idOf(body: unknown): string | number | null {
+  const id = isJsonObject(body) ? body.id : null;
+  return typeof id === 'number' || (typeof id === 'string' && id.length <= MAX_ID) ? id : null;
+}
+
 /** Sends an error of the HTTP request in the form of JSON-RPC, with the members of the REST interface in `data`. */
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = fromHttp(thrown);
@@ -180,7 +189,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   setRetryAfter(error, reply);
   const { status } = ERRORS[error.code];
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  const id = isJsonObject(request.body) ? (request.body.id ?? null) : null;
+  const id = idOf(request.body);
   const { message, ...data } = errorBody(error, request.id).error;
   const code = RPC_CODES[error.code] ?? -32000;
   return reply.code(status).send({ jsonrpc: '2.0', id, error: { code, message, data } });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApprovalFactsFragment } from '../../generated/operations/rest.ts';
-import { decisionArguments, decisionNote } from '../../text/input.ts';
+import { decisionArguments, note } from '../../text/input.ts';
 import { APPROVAL_STATUS_NAMES, DECISION_NAMES } from '../../vocabulary/approvals.ts';
 import { CHANNEL_NAMES } from '../../vocabulary/channels.ts';
 import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
@@ -28,7 +28,7 @@ export const decisionBody = z
         description: 'The decision. It is final.',
         examples: ['approve'],
       }),
-      note: decisionNote.optional().meta({
+      note: note.optional().meta({
         description: 'Note for the user and the log, at most 2,000 characters.',
         examples: ['Confirmed by phone.'],
       }),

@@ -13,14 +13,14 @@ test('the page of a deployment is made once for concurrent and later readers, an
     where: { botId: { in: bots } },
     data: { channels: ['WEB'] },
   });
-  const { loadAll } = createActiveDeployments({ prisma: app.prisma, cipher: testCipher });
+  const { loadValid } = createActiveDeployments({ prisma: app.prisma, cipher: testCipher });
   const loads: number[] = [];
   const pages = createChatPages({
     prisma: app.prisma,
     activeDeployments: {
-      loadAll(ids) {
+      loadValid(ids) {
         loads.push(ids.length);
-        return loadAll(ids);
+        return loadValid(ids);
       },
     },
   });

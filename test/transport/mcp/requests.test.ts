@@ -369,6 +369,18 @@ describe('a refused request', () => {
     expect((await read(await post(sent))).error.message).toMatch('Unknown tool');
   });
 
+  test.each<[string, unknown, unknown]>([
+    ['a number', 7, 7],
+    ['a short text', 'call-7', 'call-7'],
+    ['a text of 64 KiB', 'x'.repeat(65_536), null],
+    ['an object', { a: [1] }, null],
+    ['a boolean', true, null],
+  ])('repeats the id of its message only if it is short: %s', async (_what, id, repeated) => {
+    const response = await post(message('tools/list', {}, id), {}, '?bot=a');
+    expect(response.status).toBe(400);
+    expect((await read(response)).id).toBe(repeated);
+  });
+
   test.each(['GET', 'DELETE'])('with the method %s is not allowed', async (method) => {
     const response = await fetch(`${app.url}/mcp`, { method, headers: tenant.headers });
     expect(response.status).toBe(405);
