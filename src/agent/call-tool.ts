@@ -66,10 +66,18 @@ export type CallTool = (
 
 /** Characters of a call id in events. Some servers put a signature of several KiB into the id. */
 export const MAX_CALL_ID = 256;
-export const WAITING =
-  'This call waits for approval by a person. It has not happened. Tell the user, and do not call it again.';
+const NOT_HAPPENED = 'It has not happened. Tell the user, and do not call it again.';
+export const WAITING = `This call waits for approval by a person. ${NOT_HAPPENED}`;
 const RESULT_NOT_STORED =
   'An earlier attempt at this run has made this call. Its result is not stored. Do not repeat it.';
+
+/** The results of calls that were not sent and have no stored result, for the model. */
+const NOT_SENT: Partial<Record<ToolCallStatus, string>> = {
+  WAITING,
+  DENIED: `A person denied this call. ${NOT_HAPPENED}`,
+  EXPIRED: `Nobody approved this call in time. ${NOT_HAPPENED}`,
+  REFUSED: `Error: This call was refused. ${NOT_HAPPENED}`,
+};
 
 /** Why a person is not asked, for the model. */
 const NOT_ASKED: Record<Exclude<Asked, 'asked' | 'lost'>, string> = {
@@ -143,10 +151,9 @@ export function createCallTool({
   /** The outcome that an earlier attempt has stored; undefined if the call may be sent. */
   const storedOutcome = (record: ToolCallRecord, tool: Tool | undefined): SentCall | undefined => {
     const { status, result } = record;
-    if (status === 'WAITING') return { status, result: WAITING };
     if (status === 'UNKNOWN')
       return tool?.effect === 'repeatable' ? undefined : { status, result: UNKNOWN_OUTCOME };
-    return { status, result: result ?? RESULT_NOT_STORED };
+    return { status, result: result ?? NOT_SENT[status] ?? RESULT_NOT_STORED };
   };
 
   return async (tool, call, { name, arguments: text }, context, emit) => {

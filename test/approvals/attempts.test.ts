@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { approvalOf, decide, requestAndRepeat, settled } from '../helpers/approvals.ts';
+import { type Site, startSite } from '../helpers/site.ts';
+
+let site: Site;
+let first: TestApp;
+
+beforeAll(async () => {
+  site = await startSite();
+});
+beforeEach(async () => {
+  first = await startApp({ allowedHosts: [site.host] });
+  site.requests.length = 0;
+});
+afterAll(() => site.close());
+
+describe('a background run that is taken up again after its call was settled', () => {
+  /** Settles the call of a run while its model is silent, and lets another process take the run up again. */
+  const resultAfter = async (settle: (id: string, key: string) => Promise<unknown>) => {
+    const tenant = await first.tenant();
+    const bot = await tenant.bot(`tools orders {
+      capability refund "Refunds an order." { approval post "${site.origin}/refunds" }
+    }`);
+    const silent = Promise.withResolvers<void>();
+    first.upstream.script(async ({ request, call, say, end }) => {
+      const last = request.body.messages.at(-1);
+      if (last?.content.includes('Notice of the server')) {
+        say('Told.');
+        return end();
+      }
+      if (last?.role === 'tool') return silent.promise;
+      return call(['orders_refund', {}]);
+    });
+    const begun = await fetch(`${first.url}/v1/bots/${bot}/execute`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Refund it.', background: true }),
+    });
+    const { run_id: runId } = await begun.json();
+    const waiting = () => first.prisma.approval.count({ where: { runId } });
+    await expect.poll(waiting).toBe(1);
+    const { id } = await approvalOf(first, bot);
+    await settle(id, tenant.apiKey);
+    await settled(first, id);
+    await first.close(0);
+    silent.resolve();
+
+    const second = await startApp({ allowedHosts: [site.host] });
+    requestAndRepeat(second, ['orders_refund', {}]);
+    const read = () => second.prisma.run.findUniqueOrThrow({ where: { id: runId } });
+    await expect.poll(async () => (await read()).status).toBe('COMPLETED');
+    expect(site.requests).toEqual([]);
+    expect(await second.prisma.toolCall.count({ where: { runId } })).toBe(1);
+    return (await read()).response;
+  };
+
+  test('learns that a person denied the call, and that it has not happened', async () => {
+    const response = await resultAfter((id, apiKey) => decide(first, { apiKey }, id, 'DENY'));
+    expect(response).toBe(
+      'A person denied this call. It has not happened. Tell the user, and do not call it again.',
+    );
+  });
+
+  test('learns that nobody decided in time, and that the call has not happened', async () => {
+    const response = await resultAfter((id) =>
+      first.prisma.approval.update({ where: { id }, data: { expiresAt: new Date(0) } }),
+    );
+    expect(response).toBe(
+      'Nobody approved this call in time. It has not happened. Tell the user, and do not call it again.',
+    );
+  });
+});
