@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApprovedCalls, ReadyCall } from '../agent/approved-calls.ts';
 import { schemaOfFields } from '../agent/tools/input.ts';
 import type { FollowNotices, Notice } from '../coordination/notices.ts';
@@ -100,7 +101,7 @@ export function createApprovals({
     await assertOffered(approval);
     const deployment = await deploymentOf(activeDeployments, approval);
     const shown = await ready(approval, deployment, approval.arguments ?? '{}', signal);
-    if (shown.digest !== approval.digest) {
+    if (!isBoundTo(shown, approval)) {
       const message =
         'The request is no longer the one that was shown. The call can only be denied.';
       throw new GatewayError('tool_gone', message);
@@ -161,6 +162,14 @@ export function createApprovals({
       throw alreadyDecided(stored);
     },
   };
+}
+
+/** Whether a call is the one that the approval stores: its digest, and the request that a person was shown. */
+export function isBoundTo(
+  { digest, request }: Pick<ReadyCall, 'digest' | 'request'>,
+  approval: Pick<Approval, 'digest' | 'request'>,
+): boolean {
+  return digest === approval.digest && isDeepStrictEqual(request, approval.request);
 }
 
 /** @throws GatewayError `tool_gone` if the deployment that asked no longer exists. */

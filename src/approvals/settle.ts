@@ -7,7 +7,7 @@ import type { StartExecute } from '../execution/start-execute.ts';
 import type { StartedRun } from '../execution/started-run.ts';
 import type { Approval, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../text/json.ts';
-import { deploymentOf } from './approvals.ts';
+import { deploymentOf, isBoundTo } from './approvals.ts';
 import { noticeOf } from './notice.ts';
 
 /**
@@ -83,8 +83,7 @@ export function createSettle({
     try {
       const deployment = await deploymentOf(activeDeployments, approval);
       ready = await approvedCalls.prepare({ deployment, name, arguments: text, values }, signal);
-      if (ready.digest !== approval.digest)
-        throw new GatewayError('tool_gone', 'The request is no longer the one that was approved.');
+      if (!isBoundTo(ready, approval)) throw new GatewayError('tool_gone', NOT_BOUND);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // An earlier attempt may have sent it.
@@ -158,6 +157,7 @@ export function createSettle({
   };
 }
 
+const NOT_BOUND = 'The request is no longer the one that was approved, so it was not sent.';
 const UNKNOWN: SentCall = { status: 'UNKNOWN', result: UNKNOWN_OUTCOME };
 const ASKING = {
   input: true,
