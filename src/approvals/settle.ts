@@ -100,7 +100,10 @@ export function createSettle({
       },
     });
     if (begun.count === 0 && !ready.isRepeatable) return finish(id, UNKNOWN);
-    return finish(id, await ready.send(id));
+    const sent = await ready.send(id);
+    // The process ends. The record stays open, so that the next attempt sends the call again with its key.
+    if (sent.isStopped && ready.isRepeatable) signal.throwIfAborted();
+    return finish(id, sent);
   };
 
   /** Begins the run that tells the user, once. */

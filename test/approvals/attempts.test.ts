@@ -71,3 +71,44 @@ describe('a background run that is taken up again after its call was settled', (
     );
   });
 });
+
+describe('an approved call whose process ends before the service answers', () => {
+  /** Approves a call, ends the process that sends it, and lets another process take the work. */
+  const outcomeAfter = async (mark: string) => {
+    const tenant = await first.tenant();
+    const bot = await tenant.bot(`tools orders {
+      capability refund "Refunds an order." { ${mark} approval post "${site.origin}/refunds" }
+    }`);
+    requestAndRepeat(first, ['orders_refund', {}]);
+    await (await tenant.chat(bot, { message: 'Refund it.' }, { 'x-session-id': 'ada' })).text();
+    const { id } = await approvalOf(first, bot);
+    site.handle(() => {});
+    await decide(first, tenant, id, 'APPROVE');
+    await expect.poll(() => site.requests.length).toBe(1);
+    site.handle((_request, response) => response.end('Refunded.'));
+    const second = await startApp({ allowedHosts: [site.host] });
+    requestAndRepeat(second, ['orders_refund', {}]);
+    await first.close(0);
+    // The next attempt follows after a pause.
+    await second.prisma.approval.update({ where: { id }, data: { availableAt: new Date() } });
+    const { toolCall, followUp } = await settled(second, id);
+    return {
+      ...{ id, status: toolCall.status, told: followUp?.response },
+      keys: site.requests.map(({ headers }) => headers['idempotency-key']),
+    };
+  };
+
+  test('is not sent again, and the user learns that its outcome is unknown', async () => {
+    const { id, status, told, keys } = await outcomeAfter('');
+    expect(keys).toEqual([id]);
+    expect(status).toBe('UNKNOWN');
+    expect(told).toContain('Its outcome is unknown. Do not repeat it.');
+  });
+
+  test('is sent again with the same key if the capability is repeatable', async () => {
+    const { id, status, told, keys } = await outcomeAfter('repeatable');
+    expect(keys).toEqual([id, id]);
+    expect(status).toBe('COMPLETED');
+    expect(told).toContain('Its result: Refunded.');
+  });
+});
