@@ -22,7 +22,7 @@ export type Question = {
 /**
  * The outcome of asking:
  * - `asked`: the call waits.
- * - `equal`: an equal call of the same conversation waits already.
+ * - `equal`: an equal call of the same conversation or run waits already.
  * - `full`: the bot or the run has as many waiting calls as it may have.
  * - `draft`: a chat with a draft has no deployment that could make the call later.
  * - `lost`: the attempt no longer owns the run.
@@ -76,8 +76,9 @@ export async function ask(
         WHEN EXISTS (SELECT 1 FROM approvals WHERE id = ${id}) THEN 'asked'
         WHEN EXISTS (SELECT 1 FROM run WHERE kind = 'DRAFT' OR deployment_id IS NULL) THEN 'draft'
         WHEN EXISTS (
-          SELECT 1 FROM run JOIN approvals USING (bot_id, environment, session_id)
+          SELECT 1 FROM run JOIN approvals USING (bot_id, environment)
           WHERE approvals.status = 'WAITING' AND digest = ${digest} AND expires_at > now()
+            AND (approvals.session_id = run.session_id OR approvals.run_id = run.id)
         ) THEN 'equal'
         WHEN (SELECT count(*) FROM (
           SELECT 1 FROM run JOIN approvals USING (bot_id) WHERE approvals.status = 'WAITING' LIMIT ${MAX_WAITING}::int
