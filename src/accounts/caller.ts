@@ -124,19 +124,22 @@ export function isOwnSession(
   );
 }
 
-/** Whether the caller's key has every right that another key has. A key with the scope `ADMIN` may grant `APPROVE`. */
+/** The scopes that a key may grant: its own, and `APPROVE` if it has the scope `ADMIN`. */
+export function grantableScopes({ scopes }: Pick<ApiKey, 'scopes'>): KeyScope[] {
+  const isAdmin = scopes.includes('ADMIN') && !scopes.includes('APPROVE');
+  return isAdmin ? [...scopes, 'APPROVE'] : scopes;
+}
+
+/** Whether the caller's key may grant every right that another key has. */
 export function covers(
   { key }: Caller,
   other: Pick<ApiKey, 'scopes' | 'restricted' | 'botIds'>,
 ): boolean {
+  const grantable = grantableScopes(key);
   return (
-    other.scopes.every((scope) => maySet(key, scope)) &&
+    other.scopes.every((scope) => grantable.includes(scope)) &&
     (!key.restricted || (other.restricted && other.botIds.every((id) => key.botIds.includes(id))))
   );
-}
-
-function maySet({ scopes }: ApiKey, scope: KeyScope): boolean {
-  return scopes.includes(scope) || (scope === 'APPROVE' && scopes.includes('ADMIN'));
 }
 
 /** Whether the caller's key is unrestricted or includes this bot. */

@@ -1,6 +1,6 @@
 import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import type { ApiKey, KeyScope, Prisma } from '../generated/prisma/client.ts';
-import { authorizeScope, type Caller, mayUseBot } from './caller.ts';
+import { authorizeScope, type Caller, grantableScopes, mayUseBot } from './caller.ts';
 
 /** Rights that a caller gives to a key. Omitted ones stay as they are. */
 export type Grant = {
@@ -12,7 +12,7 @@ export type Grant = {
 };
 
 /**
- * Ensures that a caller gives no right that its own key lacks, and no bot that is not the account's.
+ * Ensures that a caller gives no right that its own key may not grant, and no bot that is not the account's.
  *
  * @throws GatewayError `insufficient_scope`, `bot_access_denied`, `bot_not_found`, or `invalid_request` for an expiry
  *   later than the caller's own.
@@ -23,7 +23,8 @@ export async function assertGrantable(
   { scopes = [], botIds, expiresAt }: Grant,
 ): Promise<void> {
   const { key } = caller;
-  for (const scope of scopes) authorizeScope(caller, scope);
+  const grantable = grantableScopes(key);
+  for (const scope of scopes) if (!grantable.includes(scope)) authorizeScope(caller, scope);
   if (botIds === null && key.restricted) {
     const message = 'This API key is restricted to some bots and cannot give access to all.';
     throw new GatewayError('bot_access_denied', message);

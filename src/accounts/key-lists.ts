@@ -1,6 +1,6 @@
 import { type ApiKey, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
-import { type Caller, covers } from './caller.ts';
+import { type Caller, covers, grantableScopes } from './caller.ts';
 
 /** Lists the keys that the caller's key covers, including revoked ones. */
 export type KeyLists = {
@@ -20,7 +20,7 @@ export const CREATED_KEYS: ListDefinition = {
 /** SQL conditions that restrict a list to the keys that the caller's key covers. */
 export function coveredInList({ key }: Caller): Prisma.Sql[] {
   return [
-    Prisma.sql`scopes::text[] <@ ${key.scopes}::text[]`,
+    Prisma.sql`scopes::text[] <@ ${grantableScopes(key)}::text[]`,
     ...(key.restricted ? [Prisma.sql`restricted AND bot_ids <@ ${key.botIds}::text[]`] : []),
   ];
 }
