@@ -32,7 +32,7 @@ export type SendCall = {
   failureOf(error: unknown, name: string): SentCall;
 };
 
-/** Characters of the body that a record keeps. */
+/** Characters of the body that a record keeps, with the note at the end of a longer one. */
 const MAX_BODY = 48 * 1024;
 export const UNKNOWN_OUTCOME = 'The outcome of this call is unknown. Do not repeat it.';
 const STOPPED = 'Error: The run was aborted.';
@@ -75,6 +75,13 @@ export function redactedRequest(
 ): ToolRequest | null {
   if (!request) return null;
   const { method, url, body } = request;
-  const shown = body === undefined ? {} : { body: shorten(body, MAX_BODY, redactor) };
+  const shown = body === undefined ? {} : { body: recordedBody(body, redactor) };
   return { method, url: redactor.redact(url), ...shown };
+}
+
+/** The beginning of a long body, with a note: a person who approves the request must see that there is more. */
+function recordedBody(body: string, redactor: Redactor): string {
+  if (body.length <= MAX_BODY) return shorten(body, MAX_BODY, redactor);
+  const note = `… [the beginning of a body of ${body.length} characters]`;
+  return shorten(body, MAX_BODY - note.length, redactor) + note;
 }

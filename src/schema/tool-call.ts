@@ -37,7 +37,8 @@ export const ToolRequestObject = builder.objectRef<ToolRequest>('ToolRequest').i
     url: t.exposeString('url', { description: 'URL with its query.' }),
     body: t.exposeString('body', {
       nullable: true,
-      description: 'Body, of which the first 48 Ki characters are stored. Null if there is none.',
+      description:
+        'Body, at most 48 Ki characters: the end of a longer one says that it was cut. Null if there is none.',
     }),
   }),
 });

@@ -16,7 +16,10 @@ export type ToolEffect =
   /** It may change something, and its service performs requests with the same key once. */
   | 'repeatable';
 
-/** The HTTP request of a call, without values of variables. `body` has the first 48 Ki characters. */
+/**
+ * The HTTP request of a call, without values of variables. `body` has at most 48 Ki characters; the end of a
+ * longer one says that it was cut.
+ */
 const toolRequest = z.object({
   method: z.string(),
   url: z.string(),

@@ -36,7 +36,7 @@ export const toolCall = z
           .nullable()
           .meta({
             description:
-              'Body, of which the first 48 Ki characters are stored. Null if there is none.',
+              'Body, at most 48 Ki characters: the end of a longer one says that it was cut. Null if there is none.',
             examples: [null],
           }),
       })
