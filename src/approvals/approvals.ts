@@ -8,7 +8,7 @@ import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import type { Approval, PrismaClient } from '../generated/prisma/client.ts';
 import { partsOfToolName } from '../language/tool-names.ts';
 import { approvalsChannel, WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
-import type { ToolRequest } from '../runs/tool-calls/tool-call.ts';
+import { digestOf, type ToolRequest } from '../runs/tool-calls/tool-call.ts';
 import { isJsonObject, type JsonObject } from '../text/json.ts';
 import type { Decider, Decision } from './decision.ts';
 import { recordDecision } from './record-decision.ts';
@@ -106,8 +106,14 @@ export function createApprovals({
         'The request is no longer the one that was shown. The call can only be denied.';
       throw new GatewayError('tool_gone', message);
     }
+    if (edited === undefined) return shown;
+    // They are stored and shown as they are.
+    if (deployment.redactor.redact(edited) !== edited)
+      throw invalidInput([
+        { path: 'input.arguments', message: 'must not hold the value of a variable' },
+      ]);
     // No argument can change the host: the language allows only variables before the path of a URL.
-    return edited === undefined ? shown : ready(approval, deployment, edited, signal);
+    return ready(approval, deployment, edited, signal);
   };
 
   return {
@@ -157,7 +163,7 @@ export function createApprovals({
       }
       const isSame =
         stored.status === made.status &&
-        (edited === undefined || stored.editedArguments === edited);
+        (replaced === undefined || isEqualObject(stored.editedArguments, replaced));
       if (isSame) return stored;
       throw alreadyDecided(stored);
     },
@@ -194,6 +200,11 @@ function inputSchemaOf(deployment: RunningDeployment, name: string): JsonObject 
   if (group?.type !== 'http') return null;
   const capability = group.capabilities.find((one) => one.name === tool);
   return capability ? schemaOfFields(capability.input) : null;
+}
+
+/** Whether the text of a JSON object has this value, in any order of its members. */
+function isEqualObject(text: string | null, value: JsonObject): boolean {
+  return text !== null && digestOf('', JSON.parse(text)) === digestOf('', value);
 }
 
 /** The group of a tool, if the definition has it, and the tool's name in it. */
