@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { answerAsShop, type Shop, startShop } from './asking-bot.ts';
+import { answerAsShop, type Shop, shopTools, startShop } from './asking-bot.ts';
+import { deploy } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
+import { ask } from './playground-page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
@@ -41,6 +43,32 @@ describe('a call that waits for approval', () => {
     await talk.getByText('orders.refund waiting for approval').waitFor({ state: 'detached' });
     await assertAccessible(page);
     expect(shop.site.requests).toHaveLength(1);
+  });
+
+  browserTest('is decided in a comparison, where the outcome appears on its side', async () => {
+    shop.site.handle((_request, response) => response.end('Refunded.'));
+    const tenant = await app.tenant();
+    const bot = await shop.bot(tenant);
+    const source = agent(shopTools(shop.site.origin));
+    await deploy(tenant, bot, { source, environment: 'STAGING' });
+    answerAsShop(app);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/playground?compare=true`);
+    await ask(page, 'I want my money back.');
+    const talk = page.getByRole('region', { name: 'Comparison' });
+    const waiting = talk.getByRole('listitem', { name: /orders.refund waits for approval/ });
+    await expect.poll(() => waiting.count()).toBe(2);
+    await assertAccessible(page);
+    const left = talk.getByRole('listitem', { name: /^Production v1: orders.refund waits/ });
+    await left.getByRole('button', { name: 'Approve' }).click();
+    await talk.getByText('The refund is paid out.').waitFor();
+    await talk.getByText('Notice of the server').waitFor();
+    const right = talk.getByRole('listitem', { name: /^Staging v2: orders.refund waits/ });
+    await right.getByRole('button', { name: 'Deny' }).click();
+    await talk.getByText('The refund was declined.').waitFor();
+    await expect.poll(() => waiting.count()).toBe(0);
+    await talk.getByText('orders.refund waiting for approval').waitFor({ state: 'detached' });
+    expect((await talk.textContent())?.split('I want my money back.')).toHaveLength(2);
+    await assertAccessible(page);
   });
 
   browserTest('shows no buttons to a key that may not decide', async () => {

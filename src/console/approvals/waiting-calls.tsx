@@ -19,12 +19,18 @@ import { useDecision } from './use-decision.ts';
 /** How many of the bot's newest waiting calls are read, to find the calls of a conversation. */
 const MAX_READ = 50;
 
+type WaitingProps = {
+  session: SessionName;
+  /** The name of the side whose conversation it is, in a comparison. */
+  side?: string;
+};
+
 /** The calls of a conversation that wait for approval, each with its buttons, as items of the conversation. */
-export function WaitingCalls({ session }: { session: SessionName }) {
-  return useScope('APPROVE') ? <Waiting session={session} /> : null;
+export function WaitingCalls(props: WaitingProps) {
+  return useScope('APPROVE') ? <Waiting {...props} /> : null;
 }
 
-function Waiting({ session: { botId, environment, sessionId } }: { session: SessionName }) {
+function Waiting({ session: { botId, environment, sessionId }, side }: WaitingProps) {
   const { data, retry } = useServerQuery(Calls, { botId, first: MAX_READ });
   useApprovalChanges({ botId }, (change) => {
     if (!change || change.approval.user === sessionId) retry();
@@ -33,16 +39,20 @@ function Waiting({ session: { botId, environment, sessionId } }: { session: Sess
   return calls
     .filter((call) => call.user === sessionId && call.environment === environment)
     .reverse()
-    .map((call) => <WaitingCall key={call.id} botId={botId} approval={call} onDecided={retry} />);
+    .map((call) => (
+      <WaitingCall key={call.id} botId={botId} approval={call} side={side} onDecided={retry} />
+    ));
 }
 
 function WaitingCall({
   botId,
   approval,
+  side,
   onDecided,
 }: {
   botId: string;
   approval: WholeApprovalFragment;
+  side: string | undefined;
   onDecided(): void;
 }) {
   const { id, name, reason, expiresAt } = approval;
@@ -54,8 +64,12 @@ function WaitingCall({
     onDecided();
   });
   return (
-    <li className="waiting-call" aria-label={`${name} waits for approval`}>
+    <li
+      className="waiting-call"
+      aria-label={`${side ? `${side}: ` : ''}${name} waits for approval`}
+    >
       <p className="waiting-call-head">
+        {side && <span>{side}</span>}
         <strong className="mono">{name}</strong>
         <ApprovalState approval={approval} />
         <span className="faint">

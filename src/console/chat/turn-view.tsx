@@ -4,17 +4,14 @@ import { TurnRating } from '../feedback/turn-rating.tsx';
 import { useMayRate } from '../feedback/use-rating.ts';
 import { IconButton } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
 import { ReplyText } from './reply-text.tsx';
 import { Tools } from './tools.tsx';
 import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
+import { TurnNotice } from './turn-notice.tsx';
 import { TurnProblem } from './turn-problem.tsx';
-
-/** Characters of a notice that show. The page of its run has all of it. */
-const MAX_NOTICE = 600;
 
 /** The actions on a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
@@ -56,12 +53,7 @@ export const TurnView = memo(function TurnView({
           {message}
         </p>
       )}
-      {notice !== undefined && (
-        <p className="turn-notice" dir="auto">
-          <Icon name="shield" size={14} />
-          <span>{notice.length > MAX_NOTICE ? `${notice.slice(0, MAX_NOTICE)}…` : notice}</span>
-        </p>
-      )}
+      {notice !== undefined && <TurnNotice notice={notice} />}
       <div className="turn-reply" aria-busy={isOpen(turn)}>
         {grouped(pieces).map((group, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end

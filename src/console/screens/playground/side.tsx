@@ -3,15 +3,13 @@ import { WaitingCalls } from '../../approvals/waiting-calls.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { EarlierTurns } from '../../chat/earlier-turns.tsx';
 import { mergedTurns } from '../../chat/merged-turns.ts';
-import { isOpen, type Piece, type Turn } from '../../chat/turn.ts';
+import { isOpen, type Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
-import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';
-import { useSessionRuns } from '../../runs/use-session-runs.ts';
-import { useScope } from '../../server/viewer.ts';
 import type { Half } from './half.ts';
 import { useDeployedFacts } from './use-deployed-facts.ts';
+import { useOutcomes } from './use-outcomes.ts';
 
 /** The conversation with one environment. */
 export function Side({
@@ -63,24 +61,6 @@ function useFactsAfterMemory(last: Turn | undefined, readFacts: () => void): voi
   useEffect(() => {
     if (hasChanged) readFacts();
   }, [hasChanged, last?.id]);
-}
-
-/** Reads the messages about the outcomes of calls that wait for approval, which nobody in this view requested. */
-function useOutcomes(
-  session: SessionName,
-  turns: Turn[],
-  { session: stored, readNew }: StoredSession,
-) {
-  const mayRead = useScope('RUNS');
-  const asked = turns.filter((turn) => !isOpen(turn) && turn.pieces.some(isWaiting)).length;
-  useEffect(() => {
-    if (mayRead && asked > 0) readNew();
-  }, [mayRead, asked, readNew]);
-  useSessionRuns(session, readNew, mayRead && stored?.waitsForApproval === true);
-}
-
-function isWaiting(piece: Piece): boolean {
-  return piece.type === 'tool' && piece.status === 'WAITING';
 }
 
 function FirstMessage({ deploymentId }: { deploymentId: string | undefined }) {

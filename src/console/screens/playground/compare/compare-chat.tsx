@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import type { Turn } from '../../../chat/turn.ts';
 import type { Call } from '../../../server/call.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
@@ -21,7 +21,8 @@ export default function CompareChat(props: PlaygroundChatProps) {
   const right = useSideChat('right', props);
   const both = [left, right];
   const input = useRef<HTMLTextAreaElement>(null);
-  const [chosen, setChosen] = useState<{ at: SideName; id: string }>();
+  // Without an id, the last turn of the side is inspected.
+  const [chosen, setChosen] = useState<{ at: SideName; id: string | undefined }>();
   const unavailable = useWhyNot(both, draft.reading.fault !== undefined);
 
   const callOf = (
@@ -46,7 +47,7 @@ export default function CompareChat(props: PlaygroundChatProps) {
     const reading = draft.readNow();
     if (reading.fault) return;
     draft.change({ message: '' });
-    setChosen(undefined);
+    setChosen({ at: inspectedSide.at, id: undefined });
     onChange({ runId: undefined, context: draft.addressed() });
     const refusals = await Promise.all(
       both.map((one) => one.chat.send(callOf(one, message, reading))),
@@ -57,15 +58,18 @@ export default function CompareChat(props: PlaygroundChatProps) {
 
   const chosenIn = ({ at, turns }: SideChat) =>
     turns.find((one) =>
-      chosen ? one.id === chosen.id && at === chosen.at : runId && one.runId === runId,
+      chosen?.id ? one.id === chosen.id && at === chosen.at : runId && one.runId === runId,
     );
   const inspectedSide = both.find(({ at }) => at === chosen?.at) ?? both.find(chosenIn) ?? left;
   const inspected = chosenIn(inspectedSide) ?? inspectedSide.turns.at(-1);
   const other = inspectedSide.at === 'left' ? right : left;
-  const inspect = (at: SideName, turn: Turn | undefined) => {
-    setChosen(turn && { at, id: turn.id });
-    onChange({ runId: turn?.runId, tab: tab ?? 'prompt' });
-  };
+  const inspect = useCallback(
+    (at: SideName, turn: Turn | undefined) => {
+      setChosen({ at, id: turn?.id });
+      onChange({ runId: turn?.runId, tab: tab ?? 'prompt' });
+    },
+    [tab, onChange],
+  );
   return (
     <div className="playground playground-compared" data-tab={tab}>
       <div className="playground-talk">

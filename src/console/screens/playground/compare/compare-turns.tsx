@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { WaitingCalls } from '../../../approvals/waiting-calls.tsx';
 import { ConversationScroll } from '../../../chat/conversation-scroll.tsx';
 import { EarlierTurns } from '../../../chat/earlier-turns.tsx';
@@ -35,7 +35,8 @@ export function CompareTurns({
   const isNarrow = useIsBelow(NARROW);
   const [tab, setTab] = useState<SideName>('left');
   const shown: SideName[] = isNarrow ? [tab] : ['left', 'right'];
-  const pairs = pairTurns(left.turns, right.turns);
+  const pairs = useMemo(() => pairTurns(left.turns, right.turns), [left.turns, right.turns]);
+  const items = useMemo(() => pairs.map((pair) => ({ id: idOf(pair) })), [pairs]);
   const names = { left: nameOf(left.side), right: nameOf(right.side) };
   const both = [left, right];
   const tabs = [
@@ -45,7 +46,7 @@ export function CompareTurns({
   const talk = (
     <ConversationScroll
       label="Comparison"
-      items={pairs.map((pair) => ({ id: idOf(pair) }))}
+      items={items}
       isBusy={both.some(({ chat }) => chat.isBusy)}
     >
       {both
@@ -76,7 +77,11 @@ export function CompareTurns({
         ))}
         {both.map(({ at, side, sessionId }) =>
           sessionId && shown.includes(at) ? (
-            <WaitingCalls key={at} session={{ botId, environment: side.environment, sessionId }} />
+            <WaitingCalls
+              key={at}
+              session={{ botId, environment: side.environment, sessionId }}
+              side={names[at]}
+            />
           ) : null,
         )}
       </ol>

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import { Tools } from '../../../chat/tools.tsx';
 import { isOpen, type Tool, type Turn } from '../../../chat/turn.ts';
+import { TurnNotice } from '../../../chat/turn-notice.tsx';
 import { signedChange } from '../../../diff/fact-table.tsx';
 import { duration } from '../../../parts/time.tsx';
 import { isRecord } from '../../../server/record.ts';
@@ -15,6 +16,7 @@ type RowsProps = ShownSides & {
   pair: TurnPair;
   isMarked: boolean;
   inspected: string | undefined;
+  /** Stays the same function while the rows do not change. */
   onInspect(at: SideName, turn: Turn): void;
 };
 
@@ -22,18 +24,24 @@ type RowsProps = ShownSides & {
 export const TurnRows = memo(
   function TurnRows({ pair, names, shown, isMarked, inspected, onInspect }: RowsProps) {
     const { left, right } = pair;
-    const message = (left ?? right)?.message ?? '';
+    const { message = '', notice } = left ?? right ?? {};
     const isDone = left !== undefined && right !== undefined && !isOpen(left) && !isOpen(right);
     const tools = alignTools(left, right);
     const row = { names, shown };
     return (
       <li className="compare-pair">
-        <p className="turn-message compare-message" dir="auto">
-          <span className="unseen" dir="ltr">
-            To both:{' '}
-          </span>
-          {message}
-        </p>
+        {notice === undefined ? (
+          <p className="turn-message compare-message" dir="auto">
+            <span className="unseen" dir="ltr">
+              To both:{' '}
+            </span>
+            {message}
+          </p>
+        ) : (
+          <div className="compare-message">
+            <TurnNotice notice={notice} />
+          </div>
+        )}
         {tools.map((call, at) => {
           const { sign, words } = differenceOf(call);
           return (
@@ -108,7 +116,8 @@ export const TurnRows = memo(
     one.names.right === other.names.right &&
     one.shown.join() === other.shown.join() &&
     one.isMarked === other.isMarked &&
-    one.inspected === other.inspected,
+    one.inspected === other.inspected &&
+    one.onInspect === other.onInspect,
 );
 
 const count = (value: number) => value.toLocaleString('en');

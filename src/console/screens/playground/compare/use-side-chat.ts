@@ -6,6 +6,7 @@ import { type StoredSession, useStoredSession } from '../../../chat/use-stored-s
 import type { PlaygroundChatProps } from '../playground-chat.tsx';
 import type { SideChoice } from '../sides.ts';
 import { useDefinitionFacts, useDeployedFacts } from '../use-deployed-facts.ts';
+import { useOutcomes } from '../use-outcomes.ts';
 import { type ComparedSide, useSide } from './use-side.ts';
 
 export type SideName = 'left' | 'right';
@@ -46,10 +47,12 @@ export function useSideChat(at: SideName, props: PlaygroundChatProps): SideChat 
   }, [own]);
   // A session that this view began has no earlier messages.
   const [opened] = useState(kept);
+  const session = { botId: bot.id, environment: side.environment, sessionId: own ?? '' };
   const earlier = useStoredSession(
-    { botId: bot.id, environment: side.environment, sessionId: opened ?? '' },
+    session,
     opened === undefined || side.isReading || (isDeployed && isNew),
   );
+  useOutcomes(session, chat.turns, earlier);
   const turns = useMemo(() => mergedTurns(earlier.turns, chat.turns), [earlier.turns, chat.turns]);
   const deployed = useDeployedFacts(side.deploymentId);
   const defined = useDefinitionFacts(side.source);
