@@ -242,6 +242,32 @@ describe('a deploy', () => {
     expect(await deploymentsOf(bot)).toHaveLength(2);
   });
 
+  browserTest('asks again if what it would replace has changed since the question', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(sendingTo('one.example', 'TOKEN'));
+    const dialog = await askToDeploy(page);
+    await dialog.getByText('Warning: env.TOKEN has no value').waitFor();
+    const button = confirmIn(dialog, 'Deploy to production…');
+    const confirmation = confirmIn(dialog, 'Deploy to production with 1 warning');
+    await button.click();
+    await confirmation.waitFor();
+    await dialog.getByRole('button', { name: 'Staging', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Production', exact: true }).click();
+    await button.click();
+    await confirmation.waitFor();
+    await deploy(tenant, bot, { source: saying('Somebody else.') });
+    await button.click();
+    await confirmation.waitFor();
+    await dialog.getByLabel('env.TOKEN').fill('token-4711');
+    await confirmIn(dialog).waitFor();
+    await dialog.getByLabel('env.TOKEN').fill('');
+    await button.click();
+    await confirmation.click();
+    await outcome(page).getByText('v3 was deployed to production').waitFor();
+  });
+
   browserTest('that sends a variable to another server asks for its value again', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);

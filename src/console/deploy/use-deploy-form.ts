@@ -39,7 +39,8 @@ export function useDeployForm({
   const [draft, setDraft] = useOwnState(environment, NO_VARIABLES);
   const [message, setMessage] = useState('');
   const [skipsGate, setSkipsGate] = useState(false);
-  const [isConfirming, setConfirming] = useState(false);
+  // The question whose answer is awaited.
+  const [asked, setAsked] = useState<string>();
   const [result, setResult] = useOwnState<Result | undefined>(environment, undefined);
   const reading = useRunning(botId, environment);
   const { bot, running, know } = reading;
@@ -80,6 +81,9 @@ export function useDeployForm({
   // Only production is worth a second question, and only if the checks have warnings. A rollback runs what ran before.
   const isAsked = environment === 'PRODUCTION' && warnings > 0 && !isRollback;
   const { isBusy, problem } = isAgain ? redeploys : deploys[environment];
+  // What the person decides about. Another input, environment, active deployment or check is another question.
+  const question = () => JSON.stringify([input, running?.id, findings, gate && skipsGate]);
+  if (asked !== undefined && !isBusy && asked !== question()) setAsked(undefined);
 
   const send = () => {
     const note = message.trim() || null;
@@ -95,7 +99,7 @@ export function useDeployForm({
   };
   const submit = async () => {
     const outcome = await send();
-    setConfirming(false);
+    setAsked(undefined);
     if (!outcome) return;
     setResult({ outcome, isSurprise: outcome.previous?.id !== running?.id });
     if (outcome.status === 'FAILED') return;
@@ -132,11 +136,11 @@ export function useDeployForm({
     result,
     forgetResult: () => {
       setResult(undefined);
-      setConfirming(false);
+      setAsked(undefined);
     },
     isAsked,
-    isConfirming: isConfirming && isAsked,
-    setConfirming,
+    isConfirming: isAsked && asked !== undefined,
+    setConfirming: (isOn: boolean) => setAsked(isOn ? question() : undefined),
     isBusy,
     problem,
     submit,
