@@ -1,6 +1,9 @@
+import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { DeploymentSource } from '../../src/generated/operations/console.ts';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
+import { deploy } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, CLOCK, lastAsked, pathOf } from './playground-page.ts';
 import { createVisits } from './visits.ts';
@@ -144,5 +147,26 @@ describe('the parameters of a message', () => {
     await ask(page, 'Something else');
     await page.getByText('idempotency_conflict').waitFor();
     await assertAccessible(page);
+  });
+
+  browserTest('are suggested from the definition of the selected environment only', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('prompt "Plan: {{ context.plan }}."');
+    const source = agent('prompt "City: {{ context.city }}."');
+    await deploy(tenant, bot, { source, environment: 'STAGING' });
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
+    await page.getByRole('button', { name: 'context' }).click();
+    const suggested = page.getByRole('button', { name: /^Add / });
+    await expect.poll(() => suggested.allTextContents()).toEqual(['plan']);
+    const held = Promise.withResolvers<Route>();
+    await page.route('**/graphql', (route) => {
+      if (route.request().postData()?.includes(DeploymentSource.documentId)) held.resolve(route);
+      else void route.continue();
+    });
+    await page.getByRole('button', { name: 'Staging', exact: true }).click();
+    const request = await held.promise;
+    await expect.poll(() => suggested.count()).toBe(0);
+    await request.continue();
+    await expect.poll(() => suggested.allTextContents()).toEqual(['city']);
   });
 });

@@ -125,6 +125,22 @@ describe('the screen of a chat page', () => {
     },
   );
 
+  browserTest('shows no text of staging in the preview of a broken draft', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('channel web { title "In production" }');
+    await deploy(tenant, bot, agent('channel web { title "In staging" }'), 'STAGING');
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/studio`);
+    await write(page, 'agent { channel web {');
+    await page.getByText('Changes are kept in this browser').first().waitFor();
+    await page.goto(`/bots/${bot}/chat-page`);
+    await page.getByRole('button', { name: 'Staging' }).click();
+    await preview(page).getByText('In staging').waitFor();
+    await page.getByRole('button', { name: 'Studio', exact: true }).click();
+    await page
+      .getByText('The Studio has no changed text with channel web in this browser.')
+      .waitFor();
+  });
+
   browserTest('uploads and removes a logo, and says what is wrong with a file', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('channel web { title "acme" }');

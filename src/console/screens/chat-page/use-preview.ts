@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ChatPageTexts } from '../../../language/chat-page.ts';
 import { useRunning } from '../../deploy/use-running.ts';
-import { newestText } from '../../drafts/stored-text.ts';
-import { useViewer } from '../../server/viewer.ts';
+import { useDraftText } from '../../drafts/use-draft-text.ts';
 import type { WebChatBot } from './visitors-form.tsx';
 
 /** Where the definition of a preview is from. */
@@ -14,31 +13,18 @@ export function usePreview(
   place: PreviewPlace,
 ): Omit<ChatPageTexts, 'name'> | undefined {
   const { running } = useRunning(id, 'STAGING');
-  const draft = useDraft(id);
-  const source = place === 'staging' ? running?.source : draft;
-  const read = useTexts(place === 'production' ? undefined : (source ?? undefined));
+  const draft = useDraftText(id, 'PRODUCTION');
+  const sources = { production: undefined, staging: running?.source, draft };
+  const read = useTexts(place, sources[place]);
   if (place !== 'production') return read;
   return chatPage
     ? { ...chatPage, accent: chatPage.accent ?? undefined, welcome: chatPage.welcome ?? undefined }
     : undefined;
 }
 
-/** The newest text of the Studio in this browser that is not deployed. */
-function useDraft(botId: string): string | undefined {
-  const accountId = useViewer().account.id;
-  const [draft, setDraft] = useState<string>();
-  useEffect(() => {
-    const read = () => setDraft(newestText({ accountId, botId, environment: 'PRODUCTION' }));
-    read();
-    addEventListener('storage', read);
-    return () => removeEventListener('storage', read);
-  }, [accountId, botId]);
-  return draft;
-}
-
-/** Reads a source with the server's own language. A source with mistakes leaves the texts as they were. */
-function useTexts(source: string | undefined): ChatPageTexts | undefined {
-  const [texts, setTexts] = useState<{ source: string; page: ChatPageTexts | undefined }>();
+/** Reads a source with the server's own language. A source with mistakes leaves the texts of its place as they were. */
+function useTexts(place: PreviewPlace, source: string | undefined): ChatPageTexts | undefined {
+  const [texts, setTexts] = useState<{ place: PreviewPlace; page: ChatPageTexts | undefined }>();
   useEffect(() => {
     if (source === undefined) return undefined;
     let isCurrent = true;
@@ -47,11 +33,11 @@ function useTexts(source: string | undefined): ChatPageTexts | undefined {
       import('../../../language/chat-page.ts'),
     ]).then(([{ readSource }, { chatPageOf }]) => {
       const { definition } = readSource(source, { isDeployed: true });
-      if (isCurrent && definition) setTexts({ source, page: chatPageOf(definition) });
+      if (isCurrent && definition) setTexts({ place, page: chatPageOf(definition) });
     });
     return () => {
       isCurrent = false;
     };
-  }, [source]);
-  return source === undefined ? undefined : texts?.page;
+  }, [place, source]);
+  return source !== undefined && texts?.place === place ? texts.page : undefined;
 }

@@ -5,7 +5,7 @@ import { useServerQuery } from '../../server/operations.ts';
 import { useScope } from '../../server/viewer.ts';
 
 /** What the playground reads of a definition. */
-export type DefinitionFacts = {
+type DefinitionFacts = {
   /** The members of `context` that it reads. */
   contextNames: string[];
   /** The beginning of a conversation on its chat page, if it has the channel `web`. */
@@ -21,13 +21,14 @@ export function useDeployedFacts(deploymentId: string | undefined): DefinitionFa
   const mayRead = useScope('DEPLOY');
   const pause = !mayRead || !deploymentId;
   const { data } = useServerQuery(DeploymentSource, { id: deploymentId ?? '' }, { pause });
-  const node = data?.node;
-  return useDefinitionFacts(node && 'source' in node ? node.source : undefined);
+  const node = data?.node && 'source' in data.node ? data.node : undefined;
+  // A query keeps the data of the deployment before until the next one is read.
+  return useDefinitionFacts(node?.id === deploymentId ? node?.source : undefined);
 }
 
-/** Reads a definition, if there is one. */
+/** Reads a definition, if there is one. Nothing is known before it is read. */
 export function useDefinitionFacts(source: string | undefined): DefinitionFacts {
-  const [facts, setFacts] = useState(NOTHING);
+  const [read, setRead] = useState<{ source: string; facts: DefinitionFacts }>();
   useEffect(() => {
     if (source === undefined) return undefined;
     let isCurrent = true;
@@ -37,13 +38,13 @@ export function useDefinitionFacts(source: string | undefined): DefinitionFacts 
     ]).then(([{ readSource }, effects]) => {
       if (!isCurrent) return;
       const { definition } = readSource(source, { isDeployed: true });
-      setFacts(factsOf(definition, effects));
+      setRead({ source, facts: factsOf(definition, effects) });
     });
     return () => {
       isCurrent = false;
     };
   }, [source]);
-  return facts;
+  return read !== undefined && read.source === source ? read.facts : NOTHING;
 }
 
 type Effects = typeof import('../../../language/effects.ts');

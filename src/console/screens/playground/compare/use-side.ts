@@ -1,12 +1,11 @@
-import { useState } from 'react';
 import { type BotQuery, DeploymentToTry } from '../../../../generated/operations/console.ts';
 import type { Environment } from '../../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../../vocabulary/names.ts';
 import { versionName } from '../../../deploy/version.ts';
-import { newestText } from '../../../drafts/stored-text.ts';
+import { useDraftText } from '../../../drafts/use-draft-text.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { Problem } from '../../../server/problem.ts';
-import { lacks, useScope, useViewer } from '../../../server/viewer.ts';
+import { lacks, useScope } from '../../../server/viewer.ts';
 import type { SideChoice } from '../sides.ts';
 
 /** One side of a comparison: what answers there. */
@@ -30,7 +29,6 @@ type ShownBot = NonNullable<BotQuery['bot']>;
 
 /** Reads what answers on a side. */
 export function useSide(bot: ShownBot, choice: SideChoice): ComparedSide {
-  const accountId = useViewer().account.id;
   const mayDeploy = useScope('DEPLOY');
   const isDeployment = choice.kind === 'deployment';
   const id = isDeployment ? choice.id : '';
@@ -39,12 +37,7 @@ export function useSide(bot: ShownBot, choice: SideChoice): ComparedSide {
     { id },
     { pause: !isDeployment || !mayDeploy },
   );
-  // The Studio cannot change the text while this screen is open in the same tab.
-  const [draft] = useState(() =>
-    choice.kind === 'draft'
-      ? newestText({ accountId, botId: bot.id, environment: choice.environment })
-      : undefined,
-  );
+  const draft = useDraftText(bot.id, choice.kind === 'draft' ? choice.environment : undefined);
   const none = { deploymentId: undefined, isReading: false, problem: undefined, retry };
   if (choice.kind === 'environment') {
     const place = toLowerCase(choice.environment);
