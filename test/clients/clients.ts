@@ -4,8 +4,8 @@
  * line for each, and fails if one of them fails.
  *
  * Parley is started with an embedded database and the offline model. One of its agents calls the reference server of MCP,
- * others use public model servers that play recorded answers, and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
- * if they are missing or older than their lock.
+ * others use public model servers that play recorded answers, and it sends its traces to a collector. All traffic stays on
+ * loopback. The packages of this folder are installed first if they are missing or older than their lock.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -104,25 +104,23 @@ function commandChecks(
   });
 }
 
-/** Writes the samples of the guide as programs of the bot `guide`. @returns their names. */
-async function writeGuide(url: string): Promise<string[]> {
+/** Writes the samples of the guide in a language as programs of the bot `guide`. @returns their names. */
+async function writeGuide(url: string, heading: string, extension: string): Promise<string[]> {
   const page = await readFile(join(DIRECTORY, '../../docs/entrances.md'), 'utf8');
-  const samples = [...page.matchAll(/^```ts skip\n(.*?)^```$/gms)].map(([, text = '']) =>
-    text.replaceAll('http://127.0.0.1:4000', url).replaceAll("'demo'", "'guide'"),
+  const blocks = page.matchAll(new RegExp(`^\`\`\`${heading}\\n(.*?)^\`\`\`$`, 'gms'));
+  const samples = [...blocks].map(([, text = '']) =>
+    text.replaceAll('http://127.0.0.1:4000', url).replaceAll(/(['"])demo\1/g, '$1guide$1'),
   );
   return Promise.all(
     samples.map(async (text, index) => {
-      await writeFile(join(DIRECTORY, `generated/guide-${index + 1}.ts`), text);
+      await writeFile(join(DIRECTORY, `generated/guide-${index + 1}.${extension}`), text);
       return `guide-${index + 1}`;
     }),
   );
 }
 
 /** @param env the server's address and key. */
-async function generate(
-  env: { PARLEY_URL: string; PARLEY_API_KEY: string },
-  signal: AbortSignal,
-): Promise<void> {
+async function generate(env: Env, signal: AbortSignal): Promise<void> {
   for (const directory of ['generated', 'build'])
     await rm(join(DIRECTORY, directory), { recursive: true, force: true });
   // relay-compiler does not create its directory.
@@ -149,7 +147,8 @@ async function test(signal: AbortSignal): Promise<void> {
   };
 
   await generate(env, signal);
-  const guide = await writeGuide(servers.url);
+  const guide = await writeGuide(servers.url, 'ts skip', 'ts');
+  const pythonGuide = await writeGuide(servers.url, 'python', 'py');
   const areTyped = await check(await titleOf('typescript'), async () => {
     await run('tsc', ['--project', 'tsconfig.json'], { signal });
     return `type-checked and compiled ${Object.keys(PROGRAMS).length} programs`;
@@ -164,20 +163,36 @@ async function test(signal: AbortSignal): Promise<void> {
     });
   });
   await inParallel(jobs);
-  const python = await installPython(signal);
-  if (python === undefined) console.log('skipped openai for Python: there is no Python with pip.');
-  else
-    await check('openai for Python', async () => {
-      await graphql(apiKey, CREATE_BOT, { id: 'python', source: SOURCE });
-      const own = { ...env, PARLEY_BOT: 'python' };
-      return runPython('programs/python_openai.py', python, { env: own, signal });
-    });
   await graphql(apiKey, CREATE_BOT, { id: 'guide', source: SOURCE });
   for (const name of guide)
     await check(`sample ${name}`, () => runFile(`build/generated/${name}.js`, [], { env, signal }));
+  await testPython(graphql, { env, signal, samples: pythonGuide });
   await inParallel(commandChecks(CHECKERS, 'found no problem', { signal }));
   await check('OTLP collector', servers.stopAndReadTraces);
 }
+
+/** Checks the Python package, and the samples of the guide in Python. @throws Error without Python, if CI runs. */
+async function testPython(
+  graphql: ReturnType<typeof graphqlAt>,
+  { env, signal, samples }: { env: Env; signal: AbortSignal; samples: string[] },
+): Promise<void> {
+  const folder = await installPython(signal);
+  if (folder === undefined && process.env.CI) throw new Error('There is no Python with pip.');
+  if (folder === undefined)
+    return console.log('skipped openai for Python: there is no Python with pip.');
+  await check('openai for Python', async () => {
+    await graphql(env.PARLEY_API_KEY, CREATE_BOT, { id: 'python', source: SOURCE });
+    const own = { ...env, PARLEY_BOT: 'python' };
+    return runPython('programs/python_openai.py', folder, { env: own, signal });
+  });
+  for (const name of samples)
+    await check(`sample ${name} in Python`, () =>
+      runPython(`generated/${name}.py`, folder, { env, signal }),
+    );
+}
+
+/** The server's address and key, for programs. */
+type Env = { PARLEY_URL: string; PARLEY_API_KEY: string };
 
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());

@@ -59,26 +59,29 @@ describe('a chat completion', () => {
     expect(run).toMatchObject({ kind: 'EXECUTE', channel: 'API', input: 'Hi', sessionId: null });
   });
 
-  test('counts cached and reasoning tokens, and says when the reply was cut', async () => {
-    app.upstream.script(({ say, response }) => {
-      say('Half');
-      response.write('data: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\n');
-      const usage = {
-        prompt_tokens: 40,
-        completion_tokens: 9,
-        prompt_tokens_details: { cached_tokens: 30 },
-        completion_tokens_details: { reasoning_tokens: 4 },
-      };
-      response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
-    });
-    expect(await complete([user('Hi')])).toMatchObject({
-      choices: [{ finish_reason: 'length' }],
-      usage: {
-        prompt_tokens_details: { cached_tokens: 30 },
-        completion_tokens_details: { reasoning_tokens: 4 },
-      },
-    });
-  });
+  test.each(['length', 'content_filter'])(
+    'counts cached and reasoning tokens, and says why the reply was cut: %s',
+    async (reason) => {
+      app.upstream.script(({ say, response }) => {
+        say('Half');
+        response.write(`data: {"choices":[{"delta":{},"finish_reason":"${reason}"}]}\n\n`);
+        const usage = {
+          prompt_tokens: 40,
+          completion_tokens: 9,
+          prompt_tokens_details: { cached_tokens: 30 },
+          completion_tokens_details: { reasoning_tokens: 4 },
+        };
+        response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
+      });
+      expect(await complete([user('Hi')])).toMatchObject({
+        choices: [{ finish_reason: reason }],
+        usage: {
+          prompt_tokens_details: { cached_tokens: 30 },
+          completion_tokens_details: { reasoning_tokens: 4 },
+        },
+      });
+    },
+  );
 
   test('uses the staging deployment for BOT:staging', async () => {
     const staged = await tenant.bot('prompt "You are on stage."', 'STAGING');

@@ -140,15 +140,20 @@ describe('a response', () => {
     expect(status).toBe('completed');
   });
 
-  test('is incomplete if the reply was cut', async () => {
+  test.each([
+    ['length', 'max_output_tokens'],
+    ['content_filter', 'content_filter'],
+  ])('is incomplete if the reply was cut: %s', async (finishReason, reason) => {
     app.upstream.script(({ say, response }) => {
       say('Half');
-      response.end('data: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\ndata: [DONE]\n\n');
+      response.end(
+        `data: {"choices":[{"delta":{},"finish_reason":"${finishReason}"}]}\n\ndata: [DONE]\n\n`,
+      );
     });
     const answer = await respond('Hi');
     const incomplete = {
       status: 'incomplete',
-      incomplete_details: { reason: 'max_output_tokens' },
+      incomplete_details: { reason },
       output: [{ status: 'incomplete', content: [{ text: 'Half' }] }],
     };
     expect(answer).toMatchObject(incomplete);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import OpenAI, {
+  APIError,
   AuthenticationError,
   BadRequestError,
   InternalServerError,
@@ -9,6 +10,7 @@ import OpenAI, {
 } from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
+import { deployWith } from './model-server.js';
 import { apiKey, assertReply, bot, keyFor, limitedKey, MESSAGE, present, url } from './target.js';
 
 const baseURL = `${url}/v1`;
@@ -115,9 +117,27 @@ await assert.rejects(
 );
 await assert.rejects(
   client.chat.completions.create({ model: bot, messages: [{ role: 'user', content: '' }] }),
-  (error) => error instanceof BadRequestError && !(error instanceof InternalServerError),
+  BadRequestError,
+);
+
+// Its model server fails each answer to this message.
+await deployWith(process.env.MOCK_LLM_URL ?? '');
+const failing = { model: bot, messages: [{ role: 'user' as const, content: 'Fail' }] };
+await assert.rejects(
+  client.chat.completions.create(failing),
+  (error) => error instanceof InternalServerError && error.code === 'model_error',
+);
+await assert.rejects(
+  client.responses.create({ model: bot, input: 'Fail' }),
+  (error) => error instanceof InternalServerError && error.code === 'model_error',
+);
+await assert.rejects(
+  async () => {
+    for await (const _ of await client.chat.completions.create({ ...failing, stream: true }));
+  },
+  (error) => error instanceof APIError && error.code === 'model_error',
 );
 
 console.log(
-  `models, ${contents.length} deltas of a helper, a parsed object, ${types.length} events of a response, six typed errors`,
+  `models, ${contents.length} deltas of a helper, a parsed object, ${types.length} events of a response, seven typed errors`,
 );
