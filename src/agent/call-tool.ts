@@ -151,8 +151,9 @@ export function createCallTool({
   /** The outcome that an earlier attempt has stored; undefined if the call may be sent. */
   const storedOutcome = (record: ToolCallRecord, tool: Tool | undefined): SentCall | undefined => {
     const { status, result } = record;
-    if (status === 'UNKNOWN')
-      return tool?.effect === 'repeatable' ? undefined : { status, result: UNKNOWN_OUTCOME };
+    // The worker of approvals, not the run, sends an approved call again.
+    const isRepeatable = tool?.effect === 'repeatable' && !tool.approval;
+    if (status === 'UNKNOWN') return isRepeatable ? undefined : { status, result: UNKNOWN_OUTCOME };
     return { status, result: result ?? NOT_SENT[status] ?? RESULT_NOT_STORED };
   };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { approvalOf, decide, requestAndRepeat, settled } from '../helpers/approvals.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
@@ -15,6 +15,28 @@ beforeEach(async () => {
 });
 afterAll(() => site.close());
 
+/** Scripts a model that requests a refund and is silent after its result, and that answers a notice of the server. */
+const requestUntilSilent = ({ upstream }: TestApp, silence: Promise<void>) =>
+  upstream.script(async ({ request, call, say, end }) => {
+    const last = request.body.messages.at(-1);
+    if (last?.content.includes('Notice of the server')) {
+      say('Told.');
+      return end();
+    }
+    if (last?.role === 'tool') return silence;
+    return call(['orders_refund', {}]);
+  });
+
+/** Begins a background run in the first process. @returns its id. */
+const execute = async (tenant: Tenant, bot: string): Promise<string> => {
+  const response = await fetch(`${first.url}/v1/bots/${bot}/execute`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt: 'Refund it.', background: true }),
+  });
+  return (await response.json()).run_id;
+};
+
 describe('a background run that is taken up again after its call was settled', () => {
   /** Settles the call of a run while its model is silent, and lets another process take the run up again. */
   const resultAfter = async (settle: (id: string, key: string) => Promise<unknown>) => {
@@ -23,21 +45,8 @@ describe('a background run that is taken up again after its call was settled', (
       capability refund "Refunds an order." { approval post "${site.origin}/refunds" }
     }`);
     const silent = Promise.withResolvers<void>();
-    first.upstream.script(async ({ request, call, say, end }) => {
-      const last = request.body.messages.at(-1);
-      if (last?.content.includes('Notice of the server')) {
-        say('Told.');
-        return end();
-      }
-      if (last?.role === 'tool') return silent.promise;
-      return call(['orders_refund', {}]);
-    });
-    const begun = await fetch(`${first.url}/v1/bots/${bot}/execute`, {
-      method: 'POST',
-      headers: { ...tenant.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'Refund it.', background: true }),
-    });
-    const { run_id: runId } = await begun.json();
+    requestUntilSilent(first, silent.promise);
+    const runId = await execute(tenant, bot);
     const waiting = () => first.prisma.approval.count({ where: { runId } });
     await expect.poll(waiting).toBe(1);
     const { id } = await approvalOf(first, bot);
@@ -111,4 +120,36 @@ describe('an approved call whose process ends before the service answers', () =>
     expect(status).toBe('COMPLETED');
     expect(told).toContain('Its result: Refunded.');
   });
+});
+
+test('a run that is taken up again leaves an approved call in progress to the process that sends it', async () => {
+  const tenant = await first.tenant();
+  const bot = await tenant.bot(`tools orders {
+    capability refund "Refunds an order." { repeatable approval post "${site.origin}/refunds" }
+  }`);
+  const silent = Promise.withResolvers<void>();
+  requestUntilSilent(first, silent.promise);
+  const runId = await execute(tenant, bot);
+  await expect.poll(() => first.prisma.approval.count({ where: { runId } })).toBe(1);
+  const { id } = await approvalOf(first, bot);
+  site.handle(() => {});
+  await decide(first, tenant, id, 'APPROVE');
+  await expect.poll(() => site.requests.length).toBe(1);
+  site.handle((_request, response) => response.end('Refunded.'));
+  await first.close(0);
+  silent.resolve();
+  const { approval, run } = first.prisma;
+  const oneHour = new Date(Date.now() + 3_600_000);
+  await approval.update({ where: { id }, data: { availableAt: oneHour } });
+
+  const second = await startApp({ allowedHosts: [site.host] });
+  requestAndRepeat(second, ['orders_refund', {}]);
+  const read = () => run.findUniqueOrThrow({ where: { id: runId } });
+  await expect.poll(async () => (await read()).status).toBe('COMPLETED');
+  expect((await read()).response).toBe('The outcome of this call is unknown. Do not repeat it.');
+  expect(site.requests).toHaveLength(1);
+  await approval.update({ where: { id }, data: { availableAt: new Date() } });
+  expect((await settled(second, id)).toolCall.status).toBe('COMPLETED');
+  const keys = site.requests.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([id, id]);
 });

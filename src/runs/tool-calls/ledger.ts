@@ -197,10 +197,13 @@ const COLUMNS = {
   finishedAt: true,
 } satisfies Prisma.ToolCallSelect;
 
-/** Reads the calls of earlier attempts. Calls that were in progress become `UNKNOWN`. */
+/**
+ * Reads the calls of earlier attempts. Calls that were in progress become `UNKNOWN`. An approved call in progress is
+ * `UNKNOWN` for the run only: the worker of approvals stores its outcome.
+ */
 async function readEarlier(prisma: PrismaClient, runId: string): Promise<ToolCallRecord[]> {
   await prisma.toolCall.updateMany({
-    where: { runId, status: 'RUNNING' },
+    where: { runId, status: 'RUNNING', approval: null },
     data: { status: 'UNKNOWN' },
   });
   const rows = await prisma.toolCall.findMany({
@@ -209,8 +212,9 @@ async function readEarlier(prisma: PrismaClient, runId: string): Promise<ToolCal
     orderBy: { position: 'asc' },
     take: MAX_RECORDS,
   });
-  return rows.map(({ request, startedAt, finishedAt, ...row }) => ({
+  return rows.map(({ request, status, startedAt, finishedAt, ...row }) => ({
     ...row,
+    status: status === 'RUNNING' ? 'UNKNOWN' : status,
     request: readToolRequest(request),
     startedAt: startedAt.getTime(),
     finishedAt: finishedAt?.getTime() ?? null,
