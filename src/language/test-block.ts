@@ -31,6 +31,16 @@ export function writeTest({ name, context, turns, calls = [], expectations }: Te
   return [`  test ${written(name)} {`, ...lines.map((one) => `    ${one}`), '  }'].join('\n');
 }
 
+/** A written test under a name that no test of the source has: a number is added to a name that is taken. */
+export function withFreeName(source: string, test: string): string {
+  const [head = '', name = ''] = /^ *test "((?:[^"\\]|\\.)*)"/.exec(test) ?? [];
+  const isTaken = (candidate: string) => source.includes(`test "${candidate}"`);
+  if (!isTaken(name)) return test;
+  let number = 2;
+  while (isTaken(`${name} (${number})`)) number += 1;
+  return `  test "${name} (${number})"${test.slice(head.length)}`;
+}
+
 /** Adds a written test at the end of the agent in a source. */
 export function withTest(source: string, test: string): string {
   const end = source.lastIndexOf('}');

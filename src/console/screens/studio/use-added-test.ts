@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { withTest } from '../../../language/test-block.ts';
+import { withFreeName, withTest } from '../../../language/test-block.ts';
 import { toast } from '../../parts/toast.tsx';
 import { isRecord } from '../../server/record.ts';
 import type { OpenEditor } from './editor/commands.ts';
@@ -9,12 +9,14 @@ export function useAddedTest(editor: OpenEditor | undefined): void {
   useEffect(() => {
     const state: unknown = history.state;
     if (!editor || !isRecord(state) || typeof state.test !== 'string') return;
-    const { test, ...others } = state;
+    const { test: _, ...others } = state;
     history.replaceState(others, '');
-    const text = withTest(editor.text(), state.test);
+    const source = editor.text();
+    const test = withFreeName(source, state.test);
+    const text = withTest(source, test);
     editor.replace(text);
-    const start = text.lastIndexOf(state.test);
-    editor.jump({ start, end: start + state.test.length });
+    const start = text.lastIndexOf(test);
+    editor.jump({ start, end: start + test.length });
     toast('Added the test. Deploy the definition to keep it.');
   }, [editor]);
 }
