@@ -214,3 +214,30 @@ browserTest(
     await assertAccessible(page);
   },
 );
+
+browserTest(
+  'a pasted name of 10,000 characters stays whole, and its error names the bound',
+  async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rename Bot' });
+    const field = dialog.getByLabel('Name');
+    await field.press('ControlOrMeta+a');
+    await page.keyboard.insertText('x'.repeat(10_000));
+    await dialog.getByText('At most 200 characters. This text has 10,000.').waitFor();
+    await expect.poll(() => field.inputValue()).toBe('x'.repeat(10_000));
+    await assertAccessible(page);
+    await assertFits(page);
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await expect.poll(() => field.evaluate((input) => input.matches(':focus'))).toBe(true);
+    expect(await app.prisma.bot.findUniqueOrThrow({ where: { id: bot } })).toMatchObject({
+      name: 'Bot',
+    });
+    await field.fill('Night desk');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  },
+);

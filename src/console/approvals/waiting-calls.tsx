@@ -12,7 +12,7 @@ import { useServerQuery } from '../server/operations.ts';
 import { useScope } from '../server/viewer.ts';
 import { ApprovalState } from './approval-state.tsx';
 import { approvalsAddress } from './labels.ts';
-import { RequestWords, shownCall } from './request-words.tsx';
+import { RequestText, shownCall } from './request-text.tsx';
 import { useApprovalChanges } from './use-approval-changes.ts';
 import { useDecision } from './use-decision.ts';
 
@@ -77,7 +77,7 @@ function WaitingCall({
         </span>
       </p>
       {reason && <p dir="auto">{reason}</p>}
-      <RequestWords call={shownCall(approval)} />
+      <RequestText call={shownCall(approval)} />
       <Refused problem={problem} />
       <p className="waiting-call-actions">
         <Button

@@ -1,5 +1,6 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
 import './field.css';
+import { count } from './numbers.ts';
 
 type FieldProps = {
   label: string;
@@ -14,13 +15,24 @@ type Control = { id: string; 'aria-describedby': string; 'aria-invalid': true | 
 function Field({
   label,
   hint,
-  error,
+  error: refusal,
+  fault,
   children,
-}: FieldProps & { children: (control: Control) => ReactNode }) {
+}: FieldProps & {
+  /** A problem that keeps the form from being submitted. */
+  fault?: string | undefined;
+  children: (control: Control) => ReactNode;
+}) {
   const id = useId();
   const note = `${id}-note`;
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const control = element.current?.querySelector<HTMLInputElement>('input, textarea');
+    control?.setCustomValidity(fault ?? '');
+  }, [fault]);
+  const error = fault ?? refusal;
   return (
-    <div className="field">
+    <div ref={element} className="field">
       <label htmlFor={id}>{label}</label>
       {children({ id, 'aria-describedby': note, 'aria-invalid': error ? true : undefined })}
       <p id={note} className={error ? 'field-error' : 'field-hint'} aria-live="polite">
@@ -28,6 +40,16 @@ function Field({
       </p>
     </div>
   );
+}
+
+/**
+ * The problem of a text that is too long. The field keeps the whole text: with the browser's `maxlength`, a pasted text
+ * would be cut without a message.
+ */
+function lengthFault(value: unknown, most: number | undefined): string | undefined {
+  const length = typeof value === 'string' ? value.length : 0;
+  if (most === undefined || length <= most) return undefined;
+  return `At most ${count(most)} characters. This text has ${count(length)}.`;
 }
 
 function textProps(isMono: boolean) {
@@ -40,10 +62,11 @@ export function TextField({
   hint,
   error,
   isMono = false,
+  maxLength,
   ...input
 }: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'input'>, 'id' | 'className'>) {
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={hint} error={error} fault={lengthFault(input.value, maxLength)}>
       {(control) => <input {...textProps(isMono)} {...control} {...input} />}
     </Field>
   );
@@ -54,10 +77,11 @@ export function TextArea({
   hint,
   error,
   isMono = false,
+  maxLength,
   ...textarea
 }: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'textarea'>, 'id' | 'className'>) {
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={hint} error={error} fault={lengthFault(textarea.value, maxLength)}>
       {(control) => <textarea {...textProps(isMono)} {...control} {...textarea} />}
     </Field>
   );

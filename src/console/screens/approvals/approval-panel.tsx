@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { Approval, type ApprovalQuery } from '../../../generated/operations/console.ts';
 import { ApprovalState } from '../../approvals/approval-state.tsx';
 import { approvalsAddress } from '../../approvals/labels.ts';
-import { RequestWords, shownCall } from '../../approvals/request-words.tsx';
+import { RequestText, shownCall } from '../../approvals/request-text.tsx';
 import { useApprovalChanges } from '../../approvals/use-approval-changes.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -28,7 +28,8 @@ export function ApprovalPanel({
   id: string;
   botId: string;
   list: ListName;
-  onDecided(approval: ListedApproval): void;
+  /** Called with the decided call, and without one after a refusal. */
+  onDecided(approval: ListedApproval | undefined): void;
 }) {
   const withMessages = useScope('RUNS');
   const { data, problem, retry } = useServerQuery(Approval, { id, botId, withMessages });
@@ -46,7 +47,7 @@ export function ApprovalPanel({
           approval={approval}
           botId={botId}
           onDecided={(decided) => {
-            if (decided) onDecided(decided);
+            onDecided(decided);
             retry();
           }}
         />
@@ -110,7 +111,7 @@ function Body({
             <h3>
               {isOpen || status !== 'APPROVED' ? 'The exact request' : 'The request that was sent'}
             </h3>
-            <RequestWords call={shownCall(approval)} />
+            <RequestText call={shownCall(approval)} />
           </section>
           {isOpen && (
             <DecisionForm

@@ -47,7 +47,11 @@ function Inbox({ botId, opened }: { botId: string; opened: string | undefined })
             id={opened}
             botId={botId}
             list={list}
-            onDecided={(decided) => pages.change((rows) => withChange(rows, decided))}
+            onDecided={(decided) => {
+              if (decided) pages.change((rows) => withChange(rows, decided));
+              // Somebody else may have decided, or the call may be deleted.
+              else pages.readAgain();
+            }}
           />
         )}
       </div>

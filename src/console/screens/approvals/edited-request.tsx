@@ -3,7 +3,7 @@ import {
   ApprovalRequest,
   type WholeApprovalFragment,
 } from '../../../generated/operations/console.ts';
-import { RequestWords } from '../../approvals/request-words.tsx';
+import { RequestText } from '../../approvals/request-text.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { useDebounced } from '../../server/use-debounced.ts';
 
@@ -30,7 +30,7 @@ export function EditedRequest({
         <p className="approval-fault">{problem.details[0]?.message ?? problem.message}</p>
       )}
       {data && !problem && (
-        <RequestWords
+        <RequestText
           label="Request with the changes"
           call={{ name, request: data.approvalRequest ?? null, input: variables.arguments }}
         />

@@ -1,7 +1,7 @@
 import { WebChat } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Failed, NoBot, Skeleton } from '../../parts/state.tsx';
 import { SCREENS } from '../../screens.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { Address } from './address.tsx';
@@ -9,7 +9,7 @@ import { Appearance } from './appearance.tsx';
 import './chat-page-screen.css';
 import { Embed } from './embed.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
-import { settingsOf, VisitorsForm, type WebChatBot } from './visitors-form.tsx';
+import { VisitorsForm, type WebChatBot } from './visitors-form.tsx';
 
 /** The chat page of a bot: its address, how it looks, who may use it, the widget, and a preview. */
 export default function ChatPageScreen({ botId }: { botId: string }) {
@@ -28,9 +28,7 @@ export default function ChatPageScreen({ botId }: { botId: string }) {
       ) : problem ? (
         <Failed problem={problem} onRetry={retry} />
       ) : data ? (
-        <Empty title="There is no such bot">
-          <ButtonLink href="/bots">Go to your bots</ButtonLink>
-        </Empty>
+        <NoBot />
       ) : (
         <div className="chat-settings" aria-busy="true">
           <Skeleton height={320} />
@@ -49,8 +47,7 @@ function ChatPageSettings({ bot }: { bot: WebChatBot }) {
         <Embed bot={bot} />
         <section aria-labelledby="chat-visitors">
           <h2 id="chat-visitors">Visitors</h2>
-          {/* The settings may have changed since they were read. */}
-          <VisitorsForm key={JSON.stringify(settingsOf(bot))} bot={bot} />
+          <VisitorsForm bot={bot} />
         </section>
       </div>
       <PreviewPanel bot={bot} />

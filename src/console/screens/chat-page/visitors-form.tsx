@@ -1,14 +1,17 @@
 import { useState } from 'react';
 import {
   ChangeWebChat,
+  WebChat,
   type WebChatQuery,
   type WebChatSettingsFragment,
 } from '../../../generated/operations/console.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
+import { SettingsConflict } from '../../parts/settings-conflict.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { useMutate } from '../../server/operations.ts';
+import { ask, useMutate } from '../../server/operations.ts';
 import { detailFor, type Problem } from '../../server/problem.ts';
+import { useSettingsDraft } from '../../server/use-settings-draft.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 
 /** A bot with the fields that the screen shows. */
@@ -17,22 +20,24 @@ export type WebChatBot = NonNullable<WebChatQuery['bot']>;
 /** Which pages may contain the chat page, and how much a visitor may do. */
 export function VisitorsForm({ bot }: { bot: WebChatBot }) {
   const mayChange = useScope('ADMIN');
-  const [origins, setOrigins] = useState(bot.webOrigins.join('\n'));
-  const [sessions, setSessions] = useState(String(bot.visitorSessionsPerHour));
-  const [messages, setMessages] = useState(String(bot.visitorMessagesPerMinute));
+  const draft = useSettingsDraft(textsOf(bot), async () => {
+    const { data } = await ask(WebChat, { id: bot.id });
+    return data?.bot ? textsOf(data.bot) : undefined;
+  });
+  const { origins, sessions, messages } = draft.values;
   /** The lines that were sent, since the text may change while an error shows. */
   const [sent, setSent] = useState<Line[]>([]);
   const { isBusy, problem, run } = useMutate(ChangeWebChat, ['Bot']);
-  const settings = {
-    webOrigins: linesOf(origins).map(({ text }) => text),
-    visitorSessionsPerHour: Number(sessions),
-    visitorMessagesPerMinute: Number(messages),
-  };
-  const isChanged = JSON.stringify(settings) !== JSON.stringify(settingsOf(bot));
+  const isChanged =
+    JSON.stringify(settingsOf(draft.values)) !== JSON.stringify(settingsOf(textsOf(bot)));
   const submit = async () => {
-    setSent(linesOf(origins));
-    const { data } = await run({ id: bot.id, ...settings });
-    if (data?.updateBot) toast('Saved the settings of visitors.');
+    const texts = await draft.merged();
+    if (!texts) return;
+    setSent(linesOf(texts.origins));
+    const { data } = await run({ id: bot.id, ...settingsOf(texts) });
+    if (!data?.updateBot) return;
+    draft.reset();
+    toast('Saved the settings of visitors.');
   };
   return (
     <form
@@ -43,29 +48,37 @@ export function VisitorsForm({ bot }: { bot: WebChatBot }) {
       }}
     >
       <TextArea
-        label="Pages that may contain the chat"
+        label={LABELS.origins}
         isMono
         rows={3}
         placeholder="https://shop.example"
         value={origins}
         error={problemsOfOrigins(problem, sent)}
         hint="Their origins, one on each line, or * for every page. Without any, only the chat page itself works."
-        onChange={({ target }) => setOrigins(target.value)}
+        onChange={({ target }) => draft.change({ origins: target.value })}
       />
       <div className="chat-settings-limits">
         <Limit
-          label="New conversations an hour"
+          label={LABELS.sessions}
           value={sessions}
           error={detailFor(problem, 'input.visitorSessionsPerHour')}
-          onChange={setSessions}
+          onChange={(value) => draft.change({ sessions: value })}
         />
         <Limit
-          label="Messages a minute"
+          label={LABELS.messages}
           value={messages}
           error={detailFor(problem, 'input.visitorMessagesPerMinute')}
-          onChange={setMessages}
+          onChange={(value) => draft.change({ messages: value })}
         />
       </div>
+      {draft.conflict && (
+        <SettingsConflict
+          values={Object.entries(draft.conflict).map(([name, value]) => [
+            LABELS[name as keyof Texts],
+            value,
+          ])}
+        />
+      )}
       {problem && problem.details.length === 0 && (
         <p className="field-error" role="alert">
           {problem.message}
@@ -85,12 +98,29 @@ export function VisitorsForm({ bot }: { bot: WebChatBot }) {
   );
 }
 
-export function settingsOf({
-  webOrigins,
-  visitorSessionsPerHour,
-  visitorMessagesPerMinute,
-}: WebChatSettingsFragment) {
-  return { webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute };
+/** The settings as the texts of their fields. */
+type Texts = { origins: string; sessions: string; messages: string };
+
+const LABELS: Texts = {
+  origins: 'Pages that may contain the chat',
+  sessions: 'New conversations an hour',
+  messages: 'Messages a minute',
+};
+
+function textsOf(bot: WebChatSettingsFragment): Texts {
+  return {
+    origins: bot.webOrigins.join('\n'),
+    sessions: String(bot.visitorSessionsPerHour),
+    messages: String(bot.visitorMessagesPerMinute),
+  };
+}
+
+function settingsOf({ origins, sessions, messages }: Texts) {
+  return {
+    webOrigins: linesOf(origins).map(({ text }) => text),
+    visitorSessionsPerHour: Number(sessions),
+    visitorMessagesPerMinute: Number(messages),
+  };
 }
 
 function Limit({

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import {
   ChangeGate,
   type FeedbackRating,
+  Gate,
   type GateInput,
   type GateSettingsFragment,
 } from '../../../generated/operations/console.ts';
@@ -12,12 +13,12 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { SettingsConflict } from '../../parts/settings-conflict.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { useMutate } from '../../server/operations.ts';
+import { ask, useMutate } from '../../server/operations.ts';
 import { detailFor } from '../../server/problem.ts';
+import { useSettingsDraft } from '../../server/use-settings-draft.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
-
-type Gate = GateSettingsFragment;
 
 /** Says what a definition must pass before it becomes active in production, and changes it. */
 export function GateBar({
@@ -26,7 +27,7 @@ export function GateBar({
   onChanged,
 }: {
   botId: string;
-  gate: Gate | null;
+  gate: GateSettingsFragment | null;
   onChanged(): void;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -56,6 +57,7 @@ export function GateBar({
   );
 }
 
+/** The settings of the gate as the values of their fields. */
 type Draft = {
   tests: boolean;
   hasReplay: boolean;
@@ -66,7 +68,17 @@ type Draft = {
   repeat: string;
 };
 
-function draftOf(gate: Gate | null): Draft {
+const LABELS: Record<keyof Draft, string> = {
+  tests: 'Its tests',
+  hasReplay: 'Recorded runs of production',
+  last: 'Newest runs',
+  feedback: 'Feedback',
+  maxWorse: 'May be worse',
+  maxDiverged: 'May diverge',
+  repeat: 'Repeat',
+};
+
+function draftOf(gate: GateSettingsFragment | null): Draft {
   const { last = 50, feedback, maxWorse = 0, maxDiverged = 5 } = gate?.replay ?? {};
   return {
     tests: gate?.tests ?? true,
@@ -97,23 +109,30 @@ function GateDialog({
   onChanged,
 }: {
   botId: string;
-  gate: Gate | null;
+  gate: GateSettingsFragment | null;
   onClose(): void;
   onChanged(): void;
 }) {
-  const [draft, setDraft] = useState(() => draftOf(gate));
+  const settings = useSettingsDraft(draftOf(gate), async () => {
+    const { data } = await ask(Gate, { botId });
+    return data?.bot ? draftOf(data.bot.gate) : undefined;
+  });
+  const { values: draft, change } = settings;
   const { isBusy, problem, run } = useMutate(ChangeGate, ['Bot']);
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const store = async (input: GateInput | null) => {
     const answer = await run({ id: botId, gate: input });
     if (answer.problem) return;
     toast(input ? 'The gate holds from the next deploy on.' : 'The gate is removed.');
     onChanged();
   };
+  const save = async () => {
+    const merged = await settings.merged();
+    if (merged) await store(inputOf(merged));
+  };
   const isEmpty = !draft.tests && !draft.hasReplay;
-  const number = (name: 'last' | 'maxWorse' | 'maxDiverged', label: string, hint: string) => (
+  const number = (name: 'last' | 'maxWorse' | 'maxDiverged', hint: string) => (
     <TextField
-      label={label}
+      label={LABELS[name]}
       hint={hint}
       type="number"
       min={name === 'last' ? 1 : 0}
@@ -131,7 +150,7 @@ function GateDialog({
         isBusy={isBusy}
         problem={problem}
         unavailable={isEmpty && 'Choose the tests, recorded runs, or both.'}
-        onSubmit={() => void store(inputOf(draft))}
+        onSubmit={() => void save()}
         onCancel={onClose}
       >
         <p>
@@ -140,13 +159,13 @@ function GateDialog({
         </p>
         <Choices label="A definition must pass">
           <Choice
-            label="Its tests"
+            label={LABELS.tests}
             hint="Every test of the definition passes."
             isChosen={draft.tests}
             onChange={(tests) => change({ tests })}
           />
           <Choice
-            label="Recorded runs of production"
+            label={LABELS.hasReplay}
             hint="A model compares the new replies with the recorded ones. No tool is called."
             isChosen={draft.hasReplay}
             onChange={(hasReplay) => change({ hasReplay })}
@@ -154,9 +173,9 @@ function GateDialog({
         </Choices>
         {draft.hasReplay && (
           <>
-            {number('last', 'Newest runs', '1 to 500.')}
+            {number('last', '1 to 500.')}
             <SelectField
-              label="Feedback"
+              label={LABELS.feedback}
               value={draft.feedback}
               onChange={({ target }) => change({ feedback: ratingIn(target.value) })}
             >
@@ -164,16 +183,12 @@ function GateDialog({
               <option value="UP">rated good</option>
               <option value="DOWN">rated bad</option>
             </SelectField>
-            {number('maxWorse', 'May be worse', 'Replies that the model finds worse, at most.')}
-            {number(
-              'maxDiverged',
-              'May diverge',
-              'Runs with a call that was not recorded, at most.',
-            )}
+            {number('maxWorse', 'Replies that the model finds worse, at most.')}
+            {number('maxDiverged', 'Runs with a call that was not recorded, at most.')}
           </>
         )}
         <SelectField
-          label="Repeat"
+          label={LABELS.repeat}
           hint="All attempts must pass."
           value={draft.repeat}
           error={detailFor(problem, 'input.gate.repeat')}
@@ -185,6 +200,14 @@ function GateDialog({
             </option>
           ))}
         </SelectField>
+        {settings.conflict && (
+          <SettingsConflict
+            values={Object.entries(settings.conflict).map(([name, value]) => [
+              LABELS[name as keyof Draft],
+              value === true ? 'yes' : value === false ? 'no' : value,
+            ])}
+          />
+        )}
         {gate && (
           <Button look="quiet" icon="trash" isBusy={isBusy} onClick={() => void store(null)}>
             Remove the gate

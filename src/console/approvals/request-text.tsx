@@ -16,7 +16,7 @@ export function shownCall({
 }
 
 /** The exact request of a call as text: "POST https://… with {…}". */
-export function RequestWords({
+export function RequestText({
   call: { name, request, input },
   label = 'Exact request',
 }: {
