@@ -262,8 +262,6 @@ export const SCREENS = {
   },
 } as const satisfies Record<string, ScreenRow>;
 
-export type ScreenName = keyof typeof SCREENS;
-
 /** The rows of the table with their names. */
 export const ROWS = Object.entries<ScreenRow>(SCREENS).map(([name, row]) => ({ name, ...row }));
 

@@ -58,7 +58,7 @@ export const APPROVAL_SCREENS: Record<string, (page: Page) => Promise<unknown>> 
   },
   'approvals-denied': async (page) => {
     await page.getByRole('button', { name: 'Deny' }).click();
-    await page.getByRole('link', { name: 'Run that told the user' }).waitFor();
+    await page.getByRole('link', { name: 'Follow-up run' }).waitFor();
   },
   'approvals-all': async (page) => {
     await page.goto('/bots/refunds/approvals?status=all');
@@ -69,7 +69,7 @@ export const APPROVAL_SCREENS: Record<string, (page: Page) => Promise<unknown>> 
     await page.goto('/bots/refunds/approvals?status=denied');
     await page.getByRole('list', { name: 'Approvals' }).waitFor();
     await page.keyboard.press('j');
-    await page.getByRole('link', { name: 'Run that asked' }).click();
+    await page.getByRole('link', { name: 'Requesting run' }).click();
     await page.getByRole('region', { name: 'Selected step' }).waitFor();
   },
   'approvals-playground': async (page) => {

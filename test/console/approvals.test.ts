@@ -70,7 +70,7 @@ describe('the inbox of approvals', () => {
       await page.keyboard.press('a');
       await panel.getByRole('status').getByText('approved').waitFor();
       await panel.getByText('Refunded.', { exact: true }).waitFor();
-      await panel.getByRole('link', { name: 'Run that told the user' }).waitFor();
+      await panel.getByRole('link', { name: 'Follow-up run' }).waitFor();
       await assertAccessible(page);
       await assertFits(page);
       expect(await approvalOf(ada)).toMatchObject({ status: 'APPROVED', note: 'a' });
@@ -97,7 +97,7 @@ describe('the inbox of approvals', () => {
       .waitFor();
     await panel.getByText('“No photo was sent.”').waitFor();
     await panel.getByText(/\(this key\)/).waitFor();
-    await panel.getByRole('link', { name: 'Run that told the user' }).click();
+    await panel.getByRole('link', { name: 'Follow-up run' }).click();
     await page.getByText('The refund was declined.').first().waitFor();
     await page.goto(`/bots/${bot}/approvals?status=denied`);
     await page.getByRole('list', { name: 'Approvals' }).getByText('denied').waitFor();

@@ -128,7 +128,7 @@ describe('the tool calls of a run', () => {
     await page.getByText('The server began this run after the decision').waitFor();
     await page.getByTitle('No user sent the message of this run.').first().waitFor();
     await assertAccessible(page);
-    await page.getByRole('link', { name: 'Show the run that asked' }).click();
+    await page.getByRole('link', { name: 'Requesting run' }).click();
     await expect.poll(() => page.url()).toContain(`/runs/${id}`);
     await calls.getByText('denied', { exact: true }).waitFor();
   });

@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-/** The layers of all style sheets, the weakest first. GraphiQL's style sheet has a layer of its own. */
+/** The layers of all style sheets, the weakest first. GraphiQL's style sheet has a separate layer. */
 const LAYERS = '@layer tokens, base, graphiql, parts, screens;';
 
 /** Begins every style sheet with the order of the layers, because the browser keeps the order that it meets first. */

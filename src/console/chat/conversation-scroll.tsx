@@ -28,16 +28,15 @@ export function ConversationScroll({
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
   }, []);
   const fromEnd = useRef(0);
-  const firstBefore = useRef<string>(undefined);
+  const before = useRef<{ first?: string | undefined; last?: string | undefined }>({});
   useLayoutEffect(() => {
-    const at = items.findIndex(({ id }) => id === firstBefore.current);
-    firstBefore.current = items[0]?.id;
+    const { first, last } = before.current;
+    before.current = { first: items[0]?.id, last: items.at(-1)?.id };
+    if (before.current.last !== last) return toEnd();
+    const at = items.findIndex(({ id }) => id === first);
     if (at > 0 && scroller.current && !follows.current)
       scroller.current.scrollTop = scroller.current.scrollHeight - fromEnd.current;
   });
-  const last = items.at(-1)?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new item leads to the end
-  useLayoutEffect(toEnd, [last]);
   useEffect(() => {
     const observer = new ResizeObserver(() => {
       if (follows.current) toEnd();

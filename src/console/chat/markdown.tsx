@@ -3,6 +3,7 @@ import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode, useRef } from 'react';
 import { readMarkdown } from '../../text/markdown.ts';
 import { CodeBlock } from '../parts/copy.tsx';
+import { each } from '../parts/each.ts';
 import { indentedJson } from '../parts/indented-json.ts';
 import './markdown.css';
 
@@ -20,9 +21,8 @@ export default function Markdown({ text }: { text: string }) {
   if (isJson) return <CodeBlock label="JSON">{indentedJson(text)}</CodeBlock>;
   return (
     <div className="markdown">
-      {blocks.map((token, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added at the end
-        <Block key={at} token={token} level={levels[at]} />
+      {each(blocks, (token, at) => (
+        <Block token={token} level={levels[at]} />
       ))}
     </div>
   );
@@ -109,27 +109,20 @@ const Block = memo(
 );
 
 function nested(tokens: Token[]): ReactNode {
-  return (tokens as MarkedToken[]).map((token, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the place of a block is its identity
-    <Block key={at} token={token} />
-  ));
+  return each(tokens as MarkedToken[], (token) => <Block token={token} />);
 }
 
 function List({ list: { ordered, start, items, loose } }: { list: Tokens.List }) {
-  const content = items.map((item, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the place of an item is its identity
-    <li key={at} dir="auto">
-      {loose ? nested(item.tokens) : inline(item.tokens)}
-    </li>
+  const content = each(items, (item) => (
+    <li dir="auto">{loose ? nested(item.tokens) : inline(item.tokens)}</li>
   ));
   return ordered ? <ol start={start === '' ? 1 : start}>{content}</ol> : <ul>{content}</ul>;
 }
 
 function Table({ table: { header, rows } }: { table: Tokens.Table }) {
   const cells = (row: Tokens.TableCell[], Cell: 'th' | 'td') =>
-    row.map(({ tokens, align }, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the place of a cell is its identity
-      <Cell key={at} dir="auto" className={align ? `align-${align}` : undefined}>
+    each(row, ({ tokens, align }) => (
+      <Cell dir="auto" className={align ? `align-${align}` : undefined}>
         {inline(tokens)}
       </Cell>
     ));
@@ -141,9 +134,8 @@ function Table({ table: { header, rows } }: { table: Tokens.Table }) {
           <tr>{cells(header, 'th')}</tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the place of a row is its identity
-            <tr key={at}>{cells(row, 'td')}</tr>
+          {each(rows, (row) => (
+            <tr>{cells(row, 'td')}</tr>
           ))}
         </tbody>
       </table>
@@ -152,10 +144,7 @@ function Table({ table: { header, rows } }: { table: Tokens.Table }) {
 }
 
 function inline(tokens: Token[]): ReactNode {
-  return (tokens as MarkedToken[]).map((token, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the place of a part is its identity
-    <Inline key={at} token={token} />
-  ));
+  return each(tokens as MarkedToken[], (token) => <Inline token={token} />);
 }
 
 function Inline({ token }: { token: MarkedToken }): ReactNode {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Status } from '../parts/status.tsx';
 import { duration } from '../parts/time.tsx';
-import { TOOL_STATUSES } from '../tool-calls/labels.ts';
+import { isFailedCall, TOOL_STATUSES } from '../tool-calls/labels.ts';
 import { LongText } from '../tool-calls/long-text.tsx';
 import type { Tool } from './turn.ts';
 
@@ -63,7 +63,6 @@ function ToolChip({ tool: { name, status, ms } }: { tool: Tool }) {
 function KnownTool({ tool }: { tool: Tool }) {
   const { name, status, input, result } = tool;
   const [isOpen, setOpen] = useState(false);
-  const hasFailed = status === 'FAILED' || status === 'REFUSED';
   return (
     <details className="tool-result" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary className="chip chip-button">
@@ -79,7 +78,7 @@ function KnownTool({ tool }: { tool: Tool }) {
           )}
           {result !== undefined && (
             <>
-              <p className="tool-part">{hasFailed ? 'Error' : 'Result'}</p>
+              <p className="tool-part">{isFailedCall(status) ? 'Error' : 'Result'}</p>
               <LongText label={`Result of ${name}`} text={result} />
             </>
           )}

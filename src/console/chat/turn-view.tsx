@@ -4,6 +4,7 @@ import { TurnRating } from '../feedback/turn-rating.tsx';
 import { useMayRate } from '../feedback/use-rating.ts';
 import { IconButton } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
+import { each } from '../parts/each.ts';
 import { Status } from '../parts/status.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
@@ -55,9 +56,8 @@ export const TurnView = memo(function TurnView({
       )}
       {notice !== undefined && <TurnNotice notice={notice} />}
       <div className="turn-reply" aria-busy={isOpen(turn)}>
-        {grouped(pieces).map((group, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
-          <Group key={at} group={group} />
+        {each(grouped(pieces), (group) => (
+          <Group group={group} />
         ))}
         {problem && (
           <TurnProblem

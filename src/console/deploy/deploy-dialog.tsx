@@ -9,7 +9,7 @@ import { Failed, Skeleton } from '../parts/state.tsx';
 import './deploy.css';
 import { DeployFoot } from './deploy-foot.tsx';
 import { DeploySteps } from './deploy-steps.tsx';
-import { type DeploymentChange, wordsOf } from './deployment-change.ts';
+import { type DeploymentChange, labelsOf } from './deployment-change.ts';
 import { Outcome } from './outcome.tsx';
 import { RunningVersion } from './running-version.tsx';
 import type { DeployOutcome } from './use-deploy.ts';
@@ -60,7 +60,7 @@ function KeptDialog({
   };
   if (!isOpen) return null;
   return (
-    <Dialog title={wordsOf(change, environment).title} isWide onClose={isBusy ? undefined : close}>
+    <Dialog title={labelsOf(change, environment).title} isWide onClose={isBusy ? undefined : close}>
       <section ref={body} className="deploy" aria-label="Deploy" aria-busy={form.isChecking}>
         {!done && onEnvironment && (
           <Segments

@@ -1,9 +1,10 @@
 import type { Environment } from '../../generated/operations/console.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
 import { Button } from '../parts/button.tsx';
+import { quantity } from '../parts/numbers.ts';
 import { Refused } from '../parts/state.tsx';
 import { lacks, useScope } from '../server/viewer.ts';
-import { type DeploymentChange, effectOf, sourceOf, wordsOf } from './deployment-change.ts';
+import { type DeploymentChange, effectOf, labelsOf, sourceOf } from './deployment-change.ts';
 import type { DeployForm } from './use-deploy-form.ts';
 import { versionName } from './version.ts';
 
@@ -22,14 +23,14 @@ export function DeployFoot({
   onCancel(): void;
 }) {
   const { isBusy, isAsked, isConfirming, setConfirming, problem, warnings, submit } = form;
-  const { action } = wordsOf(change, environment);
+  const { action } = labelsOf(change, environment);
   const unavailable = useWhyNot(form, change, environment);
   const { running } = form.reading;
   if (isConfirming)
     return (
       <div className="deploy-foot">
         <div className="deploy-effect" ref={focus} role="alert" tabIndex={-1}>
-          <p>{`The checks have ${countOf(warnings)}. ${action} all the same?`}</p>
+          <p>{`The checks have ${quantity(warnings, 'warning')}. ${action} anyway?`}</p>
         </div>
         <Button unavailable={isBusy && UNDER_WAY} onClick={() => setConfirming(false)}>
           Back
@@ -40,7 +41,7 @@ export function DeployFoot({
           unavailable={unavailable}
           onClick={() => void submit()}
         >
-          {`${action} with ${countOf(warnings)}`}
+          {`${action} with ${quantity(warnings, 'warning')}`}
         </Button>
       </div>
     );
@@ -74,8 +75,6 @@ function focus(text: HTMLElement | null): void {
 }
 
 const UNDER_WAY = 'The request is under way.';
-
-const countOf = (warnings: number) => `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`;
 
 /** Why nothing can be deployed now. */
 function useWhyNot(

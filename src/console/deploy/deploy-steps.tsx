@@ -10,7 +10,7 @@ import { Refused } from '../parts/state.tsx';
 import { Status } from '../parts/status.tsx';
 import { detailFor } from '../server/problem.ts';
 import { lacks, useScope } from '../server/viewer.ts';
-import { type DeploymentChange, wordsOf } from './deployment-change.ts';
+import { type DeploymentChange, labelsOf } from './deployment-change.ts';
 import { Findings } from './findings.tsx';
 import type { DeployForm } from './use-deploy-form.ts';
 import type { Finding } from './use-reading.ts';
@@ -68,7 +68,7 @@ function Variables({ form, change, environment }: Omit<StepsProps, 'onGoTo'>) {
   if (restored)
     return (
       <Step title="Variables">
-        <VariablesDiff changes={restored} kept={`as in ${wordsOf(change, environment).after}`} />
+        <VariablesDiff changes={restored} kept={`as in ${labelsOf(change, environment).after}`} />
       </Step>
     );
   if (fields.length === 0) return null;
@@ -107,7 +107,7 @@ function Changes({ form: { reading, shown }, change, environment }: Omit<StepsPr
       before={running?.source}
       after={shown}
       beforeName={running && `${versionName(running)}, active`}
-      afterName={wordsOf(change, environment).after}
+      afterName={labelsOf(change, environment).after}
     />
   );
 }
@@ -115,7 +115,7 @@ function Changes({ form: { reading, shown }, change, environment }: Omit<StepsPr
 /** What the server and the gate of the bot say about the definition. */
 function Checks({ form, onGoTo }: Pick<StepsProps, 'form' | 'onGoTo'>) {
   const { findings, isChecked, isChecking, checkProblem, gate, skipsGate, setSkipsGate } = form;
-  const mayGoRound = useScope('ADMIN');
+  const maySkipGate = useScope('ADMIN');
   return (
     <>
       <Refused problem={checkProblem} />
@@ -140,7 +140,7 @@ function Checks({ form, onGoTo }: Pick<StepsProps, 'form' | 'onGoTo'>) {
             label="Skip the gate"
             hint="It needs a message, and the audit log names it."
             isChosen={skipsGate}
-            unavailable={!mayGoRound && lacks('ADMIN')}
+            unavailable={!maySkipGate && lacks('ADMIN')}
             onChange={setSkipsGate}
           />
         </div>

@@ -23,7 +23,7 @@ export function sourceOf(change: DeploymentChange): string {
 }
 
 /** The texts that name a change. */
-export function wordsOf(change: DeploymentChange, environment: Environment) {
+export function labelsOf(change: DeploymentChange, environment: Environment) {
   const place = toLowerCase(environment);
   if (change.kind === 'deploy') {
     const action = `Deploy to ${place}`;

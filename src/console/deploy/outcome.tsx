@@ -11,7 +11,7 @@ import { useDeploymentChanges } from './use-deployment-changes.ts';
 import type { Finding } from './use-reading.ts';
 import { versionName } from './version.ts';
 
-/** What became of a deploy, with its warnings. A pending one is read again until it is decided. */
+/** The outcome of a deploy, with its warnings. A pending deploy is read again until it is decided. */
 export function Outcome({
   botId,
   outcome: first,

@@ -147,7 +147,7 @@ export function useDeployForm({
   };
 }
 
-/** A state that each environment has of its own. */
+/** A separate state for each environment. */
 function useOwnState<Value>(
   environment: Environment,
   initial: Value,

@@ -3,7 +3,7 @@ import { randomId } from '../random-id.ts';
 import type { Problem } from '../server/problem.ts';
 
 /**
- * Gives each request a key of its own, and the same request the same key again while its answer is unknown, so that
+ * Gives each request a separate key, and the same request the same key again while its answer is unknown, so that
  * nothing is done twice.
  */
 export function useIdempotencyKey() {

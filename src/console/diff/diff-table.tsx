@@ -1,4 +1,5 @@
 import { memo, useMemo, useState } from 'react';
+import { each } from '../parts/each.ts';
 import {
   type DiffItem,
   type DiffLayout,
@@ -48,9 +49,8 @@ export function DiffTable({
           : `${label}: ${beforeName} and ${afterName}`}
       </caption>
       <colgroup>
-        {COLUMNS[layout].map((column, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
-          <col key={at} className={`diff-column-${column}`} />
+        {each(COLUMNS[layout], (column) => (
+          <col className={`diff-column-${column}`} />
         ))}
       </colgroup>
       <Head layout={layout} beforeName={beforeName} afterName={afterName} />
@@ -95,11 +95,8 @@ function Head({
   return (
     <thead>
       <tr>
-        {[beforeName, afterName].map((name, side) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a text is its side
-          <th key={side} colSpan={3}>
-            {name}
-          </th>
+        {each([beforeName, afterName], (name) => (
+          <th colSpan={3}>{name}</th>
         ))}
       </tr>
     </thead>
@@ -197,12 +194,7 @@ function Text({ line: { text, counterpart }, change }: { line: DiffLine; change:
       ? compareWords(counterpart, text).after
       : compareWords(text, counterpart).before;
   return (
-    <code>
-      {parts.map((part, at) =>
-        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the line
-        part.isChanged ? <Mark key={at}>{part.text}</Mark> : part.text,
-      )}
-    </code>
+    <code>{each(parts, (part) => (part.isChanged ? <Mark>{part.text}</Mark> : part.text))}</code>
   );
 }
 

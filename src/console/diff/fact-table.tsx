@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { each } from '../parts/each.ts';
+import { signedChange } from '../parts/numbers.ts';
 import '../parts/table.css';
 import './fact-table.css';
 
@@ -33,11 +35,8 @@ export function FactTable<Item>({
           <th scope="col">
             <span className="unseen">Fact</span>
           </th>
-          {heads.map((head, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: both may be the same
-            <th key={at} scope="col">
-              {head}
-            </th>
+          {each(heads, (head) => (
+            <th scope="col">{head}</th>
           ))}
           <th scope="col">Difference</th>
         </tr>
@@ -79,13 +78,4 @@ function difference<Item>({ number, unit }: ComparedFact<Item>, one: Item, two: 
   if (before === 0) return change;
   const percent = Math.round((Math.abs(after - before) / before) * 100);
   return `${change}, ${after > before ? '+' : '−'}${percent} %`;
-}
-
-/** The change of a number, with its sign. */
-export function signedChange(
-  before: number,
-  after: number,
-  unit: (value: number) => string,
-): string {
-  return `${after > before ? '+' : '−'}${unit(Math.abs(after - before))}`;
 }

@@ -10,20 +10,6 @@ export type VariableChanges = {
 };
 
 /**
- * The changes of a deploy that has not begun.
- *
- * @param before names of the variables of the deployment that runs.
- */
-export function plannedChanges(
-  before: readonly string[],
-  { set, unset }: { set: readonly string[]; unset: readonly string[] },
-): VariableChanges {
-  const after = new Set([...before, ...set]);
-  for (const name of unset) after.delete(name);
-  return changesBetween(before, [...after], set);
-}
-
-/**
  * The changes from one deployment to another.
  *
  * @param sent names of the variables whose values came with the later one.

@@ -4,7 +4,7 @@ import { diffWordsWithSpace } from 'diff';
 export type WordPart = { text: string; isChanged: boolean };
 
 /** A line and the one in its place. */
-export type LinePair = { before: WordPart[]; after: WordPart[] };
+type LinePair = { before: WordPart[]; after: WordPart[] };
 
 /** Characters of the longest line whose words are compared. */
 const LONGEST = 2_000;

@@ -3,7 +3,7 @@ import { itemNames, readItem, removeItem, writeItem } from '../frame/storage.ts'
 import { renewTabId, tabId } from './tab-id.ts';
 
 /** A text that is not deployed. */
-export type StoredText = {
+type StoredText = {
   text: string;
   /** The id of the deployment that it is based on; null if none. */
   baseId: string | null;
@@ -23,7 +23,7 @@ const inMemory = new Map<string, StoredText>();
 /** The texts of other tabs that this tab opened and did not change yet, by their places. */
 const borrowed = new Map<string, Entry>();
 
-/** The beginning of the names of a place's texts. Each tab has one text of its own. */
+/** The beginning of the names of a place's texts. Each tab has a separate text. */
 const prefixOf = ({ accountId, botId, environment }: TextPlace): string =>
   `${PREFIX}${accountId}:${botId}:${environment}:`;
 

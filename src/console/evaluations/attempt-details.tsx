@@ -4,6 +4,7 @@ import type {
   AttemptTurnFragment,
   CaseAttemptFragment,
 } from '../../generated/operations/console.ts';
+import { each } from '../parts/each.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { duration } from '../parts/time.tsx';
@@ -14,7 +15,7 @@ import { VERDICTS } from './labels.ts';
 import './evaluations.css';
 
 /** An attempt at a case: each turn with its message, tool calls, reply and expectations. */
-export function AttemptDetails({ attempt }: { attempt: CaseAttemptFragment }) {
+function AttemptDetails({ attempt }: { attempt: CaseAttemptFragment }) {
   const { error, turns, comparison } = attempt;
   return (
     <div className="attempt">
@@ -25,9 +26,8 @@ export function AttemptDetails({ attempt }: { attempt: CaseAttemptFragment }) {
       )}
       {comparison && <ComparisonDetails comparison={comparison} turn={turns[0]} />}
       <ol className="attempt-turns">
-        {turns.map((turn, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: turns have no other identity, and never move
-          <li key={at} className="attempt-turn">
+        {each(turns, (turn) => (
+          <li className="attempt-turn">
             <Turn turn={turn} />
           </li>
         ))}
@@ -44,9 +44,8 @@ function Turn({ turn }: { turn: AttemptTurnFragment }) {
       <dl className="attempt-texts">
         <dt>User</dt>
         <dd dir="auto">{message}</dd>
-        {calls.map((call, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: calls have no other identity, and never move
-          <Call key={at} call={call} />
+        {each(calls, (call) => (
+          <Call call={call} />
         ))}
         <dt>Reply</dt>
         <dd dir="auto">{reply === '' ? <span className="faint">no text</span> : reply}</dd>
@@ -121,9 +120,8 @@ export function Attempts({ attempts }: { attempts: readonly CaseAttemptFragment[
   const [only] = attempts;
   if (attempts.length === 0) return <p className="attempt faint">No attempt has ended yet.</p>;
   if (attempts.length === 1 && only) return <AttemptDetails attempt={only} />;
-  return attempts.map((attempt, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other identity, and never move
-    <details key={at} className="attempt-of-many" open={attempt.verdict !== 'PASSED'}>
+  return each(attempts, (attempt, at) => (
+    <details className="attempt-of-many" open={attempt.verdict !== 'PASSED'}>
       <summary>
         Attempt {at + 1} <CaseState verdict={attempt.verdict} />
       </summary>

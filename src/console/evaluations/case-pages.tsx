@@ -5,7 +5,6 @@ import type {
 import { More } from '../parts/more.tsx';
 import { Failed, Skeleton } from '../parts/state.tsx';
 import { CaseList } from './case-list.tsx';
-import { progressOf } from './labels.ts';
 import { useCases } from './use-cases.ts';
 import type { RepeatCase } from './use-repeat-case.ts';
 
@@ -25,8 +24,7 @@ export function CasePages({
   /** Goes to a place of the definition. Without it, places are text. */
   onGoTo?: ((place: { line: number; column: number }) => void) | undefined;
 }) {
-  const { id, repeat } = evaluation;
-  const pages = useCases({ botId, id }, verdict, progressOf(evaluation));
+  const pages = useCases(botId, evaluation, verdict);
   const { rows, isFirst, problem, readAgain } = pages;
   if (isFirst && problem) return <Failed problem={problem} onRetry={readAgain} />;
   if (isFirst)
@@ -44,7 +42,7 @@ export function CasePages({
     );
   return (
     <>
-      <CaseList cases={rows} repeat={repeat} repeatCase={repeatCase} onGoTo={onGoTo} />
+      <CaseList cases={rows} repeat={evaluation.repeat} repeatCase={repeatCase} onGoTo={onGoTo} />
       <More pages={pages} />
     </>
   );

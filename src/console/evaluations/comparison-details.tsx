@@ -5,6 +5,7 @@ import type {
   RunComparisonFragment,
 } from '../../generated/operations/console.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { each } from '../parts/each.ts';
 import { Pair, Pairs } from '../parts/pairs.tsx';
 import { Status } from '../parts/status.tsx';
 import { duration } from '../parts/time.tsx';
@@ -44,18 +45,16 @@ export function ComparisonDetails({
       />
       {callChanges.length > 0 && (
         <ul className="comparison-calls" aria-label="Changed tool calls">
-          {callChanges.map((change, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: changes have no other identity, and never move
-            <li key={at}>
+          {each(callChanges, (change) => (
+            <li>
               <ChangedCall change={change} />
             </li>
           ))}
         </ul>
       )}
       <Pairs>
-        {feedback.map(({ rating, note }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: opinions have no other identity, and never move
-          <Pair key={at} name={`Feedback ${at + 1}`}>
+        {each(feedback, ({ rating, note }, at) => (
+          <Pair name={`Feedback ${at + 1}`}>
             {rating === 'UP' ? 'good' : 'bad'}
             {note !== null && <span dir="auto"> · {note}</span>}
           </Pair>

@@ -61,13 +61,6 @@ export function countsOf({
   return `${counts.join(', ') || '0'} of ${cases}`;
 }
 
-/** What changes when a case ends, as text. */
-export function progressOf(
-  evaluation: Parameters<typeof countsOf>[0] & { status: string },
-): string {
-  return `${evaluation.status} ${countsOf(evaluation)}`;
-}
-
 /** The address of the evaluations of a bot, or of one of them. */
 export function evaluationsAddress(botId: string, id?: string): string {
   return `/bots/${botId}/evaluations${id ? `/${id}` : ''}`;

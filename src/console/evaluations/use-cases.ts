@@ -1,39 +1,28 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import {
   EvaluationCases,
   type EvaluationCasesQuery,
   type EvaluationVerdict,
+  type ListedEvaluationFragment,
 } from '../../generated/operations/console.ts';
-import { useDebounced } from '../server/use-debounced.ts';
 import { type Pages, usePages } from '../server/use-pages.ts';
+import { useProgress } from './use-progress.ts';
 
 /** Cases of one page. Each has its texts. */
 const PAGE = 50;
 
 export type EvaluatedCase = NonNullable<EvaluationCasesQuery['evaluation']>['results'][number];
 
-/**
- * The cases of an evaluation, page by page.
- *
- * @param state of the evaluation, as text. The cases are read again when it changes.
- */
+/** The cases of an evaluation, page by page, of one verdict or all. They are read again as cases end. */
 export function useCases(
-  of: { botId: string; id: string },
+  botId: string,
+  evaluation: ListedEvaluationFragment,
   verdict: EvaluationVerdict | undefined,
-  state: string,
 ): Pages<EvaluatedCase> {
-  const { botId, id } = of;
+  const { id } = evaluation;
   const variables = useMemo(() => ({ botId, id, verdict: verdict ?? null }), [botId, id, verdict]);
   const pages = usePages(EvaluationCases, { size: PAGE, variables }, toPage);
-  // Many cases can end at the same time.
-  const settled = useDebounced(state);
-  const read = useRef(settled);
-  const { readAgain } = pages;
-  useEffect(() => {
-    if (read.current === settled) return;
-    read.current = settled;
-    readAgain();
-  }, [settled, readAgain]);
+  useProgress(evaluation, pages.readAgain);
   return pages;
 }
 

@@ -12,7 +12,7 @@ import { useScope, useViewer } from '../server/viewer.ts';
 export type Given = GivenFeedbackFragment;
 
 /** What an author gives. */
-export type Opinion = Pick<Given, 'rating' | 'note'>;
+type Opinion = Pick<Given, 'rating' | 'note'>;
 
 export type Rating = {
   /** The rating by the signed-in key, as it will be once the server has it. */

@@ -11,10 +11,15 @@ import { screenAt } from '../screens.ts';
 import { createStore, useStore } from '../server/store.ts';
 import { readName } from './parameter.ts';
 
+/** The name of an environment at the start of a sentence, or as a label. */
+export function environmentLabel(environment: Environment): string {
+  return environment.charAt(0) + environment.slice(1).toLowerCase();
+}
+
 /** The choices of an environment. */
 export const ENVIRONMENT_OPTIONS = valuesOf(ENVIRONMENTS).map((name) => ({
   name,
-  label: name.charAt(0) + name.slice(1).toLowerCase(),
+  label: environmentLabel(name),
 }));
 
 /** The parameter of an address that selects an environment. An absent environment has none. */

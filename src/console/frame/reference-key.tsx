@@ -1,30 +1,29 @@
 import { useState } from 'react';
-import { CreateKey, type KeyScope } from '../../generated/operations/console.ts';
+import type { KeyScope } from '../../generated/operations/console.ts';
 import { Button } from '../parts/button.tsx';
 import { Refused } from '../parts/state.tsx';
 import { useBotNames } from '../server/bot-names.ts';
-import { serverNow } from '../server/clock.ts';
-import { useMutate } from '../server/operations.ts';
-import { KEY_LIFETIME_MS } from '../server/rest-key.ts';
+import { createHourKey } from '../server/hour-key.ts';
+import type { Problem } from '../server/problem.ts';
 import { lacks, type Viewer } from '../server/viewer.ts';
 
 /** Makes a key for the forms of the REST API reference, so that an example runs with two clicks. */
 export function ReferenceKey({ viewer: { apiKey } }: { viewer: Viewer }) {
   const { bots } = useBotNames('');
-  const { isBusy, problem, run } = useMutate(CreateKey, ['ApiKey']);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
   const [isMade, setMade] = useState(false);
   const make = async () => {
-    const { data } = await run({
-      input: {
-        name: 'REST API reference, 1 hour',
-        scopes: apiKey.scopes.filter((scope: KeyScope) => scope !== 'OPERATOR'),
-        expiresAt: new Date(serverNow() + KEY_LIFETIME_MS).toISOString(),
-        ...(apiKey.bots && { botIds: apiKey.bots.map(({ id }) => id) }),
-      },
+    setBusy(true);
+    const { key, problem: refusal } = await createHourKey({
+      name: 'REST API reference, 1 hour',
+      scopes: apiKey.scopes.filter((scope: KeyScope) => scope !== 'OPERATOR'),
+      ...(apiKey.bots && { botIds: apiKey.bots.map(({ id }) => id) }),
     });
-    const secret = data?.createApiKey?.secret;
-    if (!secret) return;
-    fill('#key', secret);
+    setBusy(false);
+    setProblem(refusal);
+    if (!key) return;
+    fill('#key', key.secret);
     const bot = bots?.[0];
     if (bot) fill('form[data-path^="/v1/bots/{id}"] [data-in="path"][name="id"]', bot.id);
     setMade(true);

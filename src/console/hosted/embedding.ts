@@ -1,5 +1,5 @@
 /** A message to the widget, which contains this page in an iframe. */
-export type ToWidget =
+type ToWidget =
   /** The page shows. The widget takes its accent. */
   | { type: 'ready'; accent: string | undefined }
   | { type: 'close' }

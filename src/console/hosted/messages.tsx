@@ -3,6 +3,7 @@ import { ConversationScroll } from '../chat/conversation-scroll.tsx';
 import Markdown from '../chat/markdown.tsx';
 import { grouped, isOpen, type Turn } from '../chat/turn.ts';
 import { Button } from '../parts/button.tsx';
+import { each } from '../parts/each.ts';
 import { LabelledTools } from './labelled-tools.tsx';
 import './messages.css';
 import { Suggestions, Welcome } from './opening.tsx';
@@ -72,10 +73,9 @@ const TurnMessages = memo(function TurnMessages({
         </p>
       )}
       <div className="message-reply" aria-busy={isOpen(turn)}>
-        {grouped(pieces).map((group, at) =>
+        {each(grouped(pieces), (group) =>
           typeof group === 'string' ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
-            <Markdown key={at} text={group} />
+            <Markdown text={group} />
           ) : (
             <LabelledTools key={group[0]?.callId} tools={group} />
           ),

@@ -154,7 +154,7 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     await read(sendMessage(visit, bot, { id, message, announced: failed?.runId }));
   };
 
-  // The message is sent again with its key, so that it begins one run, whatever became of the request before.
+  // The message is sent again with its key, so that it begins one run, also if the request before has begun one.
   const { isAway } = useStore(connection);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each return of the server
   useEffect(() => {

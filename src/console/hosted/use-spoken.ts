@@ -9,7 +9,7 @@ export function useSpoken(last: Turn | undefined): string {
   const [spoken, setSpoken] = useState('');
   const wasOpen = useRef(false);
   const isWritten = last !== undefined && isOpen(last);
-  // A problem is an alert of its own.
+  // A problem is shown in a separate alert.
   const hasFailed = last?.problem !== undefined;
   useEffect(() => {
     if (isWritten) setSpoken('A reply is being written.');

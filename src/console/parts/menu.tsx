@@ -118,7 +118,7 @@ export function MenuItem({
   );
 }
 
-/** @param isPage whether the address is a page of its own, outside the console's views. */
+/** @param isPage whether the address is a page outside the console's views. */
 export function MenuLink({
   href,
   isPage = false,

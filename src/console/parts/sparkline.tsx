@@ -1,3 +1,4 @@
+import { each } from './each.ts';
 import './sparkline.css';
 
 type Bar = { runs: number; failed: number };
@@ -19,11 +20,10 @@ export function Sparkline({ bars, label }: { bars: Bar[]; label: string }) {
       height={HEIGHT}
       viewBox={`0 0 ${width} ${HEIGHT}`}
     >
-      {bars.map(({ runs, failed }, at) => {
+      {each(bars, ({ runs, failed }, at) => {
         const x = at * WIDTH;
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place in time
-          <g key={at}>
+          <g>
             <rect className="bar-none" x={x} y={HEIGHT - 1} width={WIDTH - 1} height={1} />
             <rect
               className="bar-runs"

@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx';
 import './status.css';
 import type { Tone } from './tone.ts';
 
-/** A state: an icon with a shape of its own, and the word for it. Only failures colour the word. */
+/** A state: an icon with a distinct shape, and the word for it. Only failures colour the word. */
 export function Status({
   icon,
   tone,

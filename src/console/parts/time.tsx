@@ -29,7 +29,7 @@ const preciseClock = lazy(
 const day = lazy(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }));
 
 /** A time as its distance from now, such as `2h ago`; `now` within the last minute, or ahead by a clock's difference. */
-export function relativeTime(moment: Date, now: number): string {
+function relativeTime(moment: Date, now: number): string {
   const seconds = (moment.getTime() - now) / 1_000;
   for (const [unit, length] of UNITS) {
     if (Math.abs(seconds) >= length) return relative().format(Math.trunc(seconds / length), unit);

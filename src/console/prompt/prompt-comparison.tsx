@@ -1,5 +1,7 @@
 import { RunPrompt, RunTrace } from '../../generated/operations/console.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { each } from '../parts/each.ts';
+import { count, signedChange } from '../parts/numbers.ts';
 import { Failed, Skeleton } from '../parts/state.tsx';
 import { useServerQuery } from '../server/operations.ts';
 import { firstTokensOf } from './first-tokens.ts';
@@ -37,9 +39,8 @@ export function PromptComparison({ left, right }: { left: NamedRun; right: Named
   const kinds = ORDER.filter((kind) => sides.some(({ byKind }) => byKind.has(kind)));
   return (
     <div className="prompt">
-      {[left, right].map(({ name }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a prompt is its side
-        <div key={at} className="prompt-side">
+      {each([left, right], ({ name }, at) => (
+        <div className="prompt-side">
           <p>
             <span>{name}</span>
             <span className="soft number">{totalText(sides, at)}</span>
@@ -104,13 +105,13 @@ function totalText(sides: readonly { tokens: number | undefined }[], at: number)
   const own = sides[at]?.tokens;
   const first = sides[0]?.tokens;
   if (own === undefined) return 'tokens unknown';
-  const text = `${own.toLocaleString('en')} tokens`;
+  const text = `${count(own)} tokens`;
   return at === 0 || first === undefined ? text : `${text}, ${changeOf(first, own)}`;
 }
 
 function changeOf(before: number, after: number): string {
   if (before === after) return 'the same';
-  return `${after > before ? '+' : '−'}${Math.abs(after - before).toLocaleString('en')}`;
+  return signedChange(before, after, count);
 }
 
 /** The parts of one source on both sides: once if they are equal, else their difference. */
@@ -135,9 +136,9 @@ function ComparedBand({
         <h3>{name}</h3>
         <span className="soft number">
           {one === two
-            ? `${tokens === undefined ? '' : `${tokens.toLocaleString('en')} tokens, `}the same`
+            ? `${tokens === undefined ? '' : `${count(tokens)} tokens, `}the same`
             : tokens !== undefined && earlier !== undefined
-              ? `${tokens.toLocaleString('en')} tokens, ${changeOf(earlier, tokens)}`
+              ? `${count(tokens)} tokens, ${changeOf(earlier, tokens)}`
               : 'differs'}
         </span>
       </header>

@@ -1,3 +1,4 @@
+import { quantity } from '../parts/numbers.ts';
 import { Status } from '../parts/status.tsx';
 
 /** How many tool calls of a run failed: a run with failed calls may complete. */
@@ -5,7 +6,7 @@ export function FailedCalls({ count }: { count: number }) {
   if (count === 0) return null;
   return (
     <Status icon="warning" tone="bad">
-      {count === 1 ? '1 tool call failed' : `${count} tool calls failed`}
+      {quantity(count, 'tool call')} failed
     </Status>
   );
 }

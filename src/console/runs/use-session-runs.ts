@@ -1,16 +1,15 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { SessionRuns } from '../../generated/operations/console.ts';
 import type { SessionName } from '../chat/use-stored-session.ts';
-import { followAlways } from '../server/follow.ts';
-import { session } from '../server/session.ts';
-import { useStore } from '../server/store.ts';
-import { useVisible } from '../server/visible.ts';
+import { createUseChanges } from '../server/use-changes.ts';
 import { isActive } from './labels.ts';
 
+const useRunChanges = createUseChanges(SessionRuns);
+
 /**
- * Follows the runs of a session. A hidden tab does not.
+ * Follows the runs of a session.
  *
- * @param onChange called when a run is over, and when runs may have been missed. It stays the same function.
+ * @param onChange called when a run is over, and when runs may have been missed.
  * @param isWanted whether to follow.
  * @returns the id of a run that is active.
  */
@@ -19,31 +18,12 @@ export function useSessionRuns(
   onChange: () => void,
   isWanted = true,
 ): string | undefined {
-  const isVisible = useVisible();
-  const isSignedIn = useStore(session) === 'open';
   const [active, setActive] = useState<string>();
-  const isFollowing = isWanted && isVisible && isSignedIn;
-  useEffect(() => {
-    if (!isFollowing) return undefined;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const filter = { environment, user: sessionId };
-    const onConnected = () => {
-      setActive(undefined);
-      onChange();
-    };
-    void followAlways(
-      SessionRuns,
-      { botId, filter },
-      { signal, onConnected },
-      ({ run: { id, status } }) => {
-        if (signal.aborted) return;
-        if (isActive(status)) return setActive(id);
-        setActive((before) => (before === id ? undefined : before));
-        onChange();
-      },
-    );
-    return () => controller.abort();
-  }, [botId, environment, sessionId, isFollowing, onChange]);
+  const variables = isWanted ? { botId, filter: { environment, user: sessionId } } : undefined;
+  useRunChanges(variables, (change) => {
+    if (change && isActive(change.run.status)) return setActive(change.run.id);
+    setActive((before) => (change && before !== change.run.id ? before : undefined));
+    onChange();
+  });
   return active;
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import type { ViewerQuery } from '../../generated/operations/console.ts';
 import { Button } from '../parts/button.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
@@ -34,9 +34,9 @@ export function SignInByLink({
     else if ('problem' in owner) setLink(owner);
     else setLink('problem' in current ? current : { owner, ...current });
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the code of a page never changes
+  const loadFirst = useEffectEvent(load);
   useEffect(() => {
-    void load();
+    void loadFirst();
   }, []);
   if (!link) return null;
   if ('problem' in link)

@@ -14,6 +14,6 @@ export type Call = {
   idempotencyKey?: string | undefined;
   /** Whether the model is offered no tools. Only GraphQL takes it. */
   withoutTools?: boolean | undefined;
-  /** A definition that answers in place of the deployed one, with variables of its own. Only a GraphQL stream takes it. */
+  /** A definition that answers in place of the deployed one, with separate variables. Only a GraphQL stream takes it. */
   draft?: { definition: string; envVars: { name: string; value: string }[] } | undefined;
 };

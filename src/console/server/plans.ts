@@ -2,6 +2,7 @@ import type { KeyScope, Plan } from '../../generated/operations/console.ts';
 import { valuesOf } from '../../vocabulary/names.ts';
 import { PLANS as LIMITS, type PlanLimits } from '../../vocabulary/plans.ts';
 import { SCOPES as ALLOWED } from '../../vocabulary/scopes.ts';
+import { count } from '../parts/numbers.ts';
 
 /** The plans, smallest first, with what each allows. */
 export const PLANS: { plan: Plan; name: string; allows: string }[] = valuesOf(LIMITS).map(
@@ -14,7 +15,6 @@ export function planName(plan: Plan): string {
 
 function requestsOf({ requests }: PlanLimits): string {
   if (!requests) return 'limits of its own';
-  const count = (number: number) => number.toLocaleString('en');
   return `${count(requests.perMinute)} requests a minute, ${count(requests.perDay)} a day`;
 }
 

@@ -1,5 +1,6 @@
-import { CreateKey, RevokeKey } from '../../generated/operations/console.ts';
+import { RevokeKey } from '../../generated/operations/console.ts';
 import { serverNow } from './clock.ts';
+import { createHourKey } from './hour-key.ts';
 import { type Answer, mutate } from './operations.ts';
 import type { Problem } from './problem.ts';
 import { createStore, useStore } from './store.ts';
@@ -12,9 +13,6 @@ export type RestKey = {
 };
 
 const held = createStore<readonly RestKey[]>([]);
-
-/** How long a created key is valid. */
-export const KEY_LIFETIME_MS = 3_600_000;
 
 /** The key for a bot: the one that was created for it, else the typed one. */
 export function restKeyFor(botId: string): RestKey | undefined {
@@ -41,19 +39,17 @@ export function holdTypedKey(secret: string): void {
 
 /** Creates a key that may only chat with one bot, for an hour. @returns the problem if that failed. */
 export async function createRestKey(botId: string): Promise<Problem | undefined> {
-  const expiresAt = new Date(serverNow() + KEY_LIFETIME_MS).toISOString();
-  const answer = await mutate(
-    CreateKey,
-    { input: { name: 'Playground, 1 hour', scopes: ['CHAT'], botIds: [botId], expiresAt } },
-    ['ApiKey'],
-  );
-  const made = answer.data?.createApiKey;
-  if (made) {
-    const created = { id: made.apiKey.id, botId, expiresAt };
-    const others = held.get().filter((key) => key.created?.botId !== botId);
-    held.set([...others, { secret: made.secret, created }]);
+  const { key, problem } = await createHourKey({
+    name: 'Playground, 1 hour',
+    scopes: ['CHAT'],
+    botIds: [botId],
+  });
+  if (key) {
+    const { id, secret, expiresAt } = key;
+    const others = held.get().filter(({ created }) => created?.botId !== botId);
+    held.set([...others, { secret, created: { id, botId, expiresAt } }]);
   }
-  return answer.problem;
+  return problem;
 }
 
 /** Forgets a key. */

@@ -26,7 +26,8 @@ export function createUseChanges<Data, Variables extends object>(
 ): UseChanges<Data, Variables> {
   const sources = new Map<string, Source<Data>>();
 
-  const begin = (key: string, variables: Variables): Source<Data> => {
+  /** @param key the variables as JSON. */
+  const begin = (key: string): Source<Data> => {
     const source: Source<Data> = { listeners: new Set(), controller: new AbortController() };
     sources.set(key, source);
     const notify = (change?: Data) => {
@@ -34,12 +35,12 @@ export function createUseChanges<Data, Variables extends object>(
     };
     const { signal } = source.controller;
     const options = { signal, onConnected: () => notify() };
-    void followAlways(subscription, variables, options, notify);
+    void followAlways(subscription, JSON.parse(key), options, notify);
     return source;
   };
 
-  const follow = (key: string, variables: Variables, listener: Listener<Data>) => {
-    const source = sources.get(key) ?? begin(key, variables);
+  const follow = (key: string, listener: Listener<Data>) => {
+    const source = sources.get(key) ?? begin(key);
     source.listeners.add(listener);
     return () => {
       source.listeners.delete(listener);
@@ -54,10 +55,9 @@ export function createUseChanges<Data, Variables extends object>(
     const isVisible = useVisible();
     const changed = useEffectEvent(onChange);
     const key = variables && JSON.stringify(variables);
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the key has the variables
     useEffect(() => {
-      if (!variables || key === undefined || !isSignedIn || !isVisible) return undefined;
-      return follow(key, variables, (change) => changed(change));
+      if (key === undefined || !isSignedIn || !isVisible) return undefined;
+      return follow(key, (change) => changed(change));
     }, [key, isSignedIn, isVisible]);
   };
 }

@@ -18,7 +18,7 @@ export type Pages<Row, Head = undefined> = {
   rows: Row[];
   /** Absent until the first page is there. */
   head: Head | undefined;
-  /** Whether the first page of the present list is not there yet. Rows of the list before may show. */
+  /** Whether the first page of this list is not read yet. Rows of the previous list may show. */
   isFirst: boolean;
   isReading: boolean;
   problem: Problem | undefined;

@@ -2,6 +2,11 @@ import type { ToolCallStatus } from '../../generated/operations/console.ts';
 import type { IconName } from '../parts/icon.tsx';
 import type { Tone } from '../parts/tone.ts';
 
+/** Whether a tool call ended with an error. */
+export function isFailedCall(status: ToolCallStatus | undefined): boolean {
+  return status === 'FAILED' || status === 'REFUSED';
+}
+
 /** The states of tool calls. Each has a word and an icon, because colour alone is not enough. */
 export const TOOL_STATUSES: Record<
   ToolCallStatus,

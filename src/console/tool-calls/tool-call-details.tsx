@@ -3,7 +3,7 @@ import type { ToolCallRecordFragment } from '../../generated/operations/console.
 import { Id } from '../parts/copy.tsx';
 import { Pair, Pairs } from '../parts/pairs.tsx';
 import { duration, LocalTime } from '../parts/time.tsx';
-import { TOOL_STATUSES } from './labels.ts';
+import { isFailedCall, TOOL_STATUSES } from './labels.ts';
 import { LongText } from './long-text.tsx';
 import './tool-calls.css';
 
@@ -50,7 +50,7 @@ export function ToolCallDetails({
         </Part>
       )}
       {result !== null && (
-        <Part title={status === 'FAILED' || status === 'REFUSED' ? 'Error' : 'Result'}>
+        <Part title={isFailedCall(status) ? 'Error' : 'Result'}>
           <LongText label={`Result of ${name}`} text={result} />
         </Part>
       )}

@@ -1,5 +1,5 @@
 import { isOpen, type Turn } from '../chat/turn.ts';
-import { TOOL_STATUSES } from '../tool-calls/labels.ts';
+import { isFailedCall, TOOL_STATUSES } from '../tool-calls/labels.ts';
 import type { SpanRow } from './span-row.ts';
 
 /**
@@ -57,9 +57,8 @@ export function liveRows(turn: Turn): SpanRow[] {
         kind: 'tool',
         from,
         ms: status === 'RUNNING' ? undefined : (ms ?? 0),
-        hasFailed: status === 'FAILED' || status === 'REFUSED',
-        failure:
-          status === 'FAILED' || status === 'REFUSED' ? TOOL_STATUSES[status].word : undefined,
+        hasFailed: isFailedCall(status),
+        failure: status && isFailedCall(status) ? TOOL_STATUSES[status].word : undefined,
       }),
     );
     // Tools of one answer run at the same time. The model is called again when all of them are over.

@@ -8,7 +8,7 @@ import { ToolCallDetails } from '../../tool-calls/tool-call-details.tsx';
 
 type Shown = NonNullable<ApprovalQuery['approval']>;
 
-/** What was decided, by whom, and what became of the call. */
+/** The decision, who made it, and the outcome of the call. */
 export function ApprovalOutcome({ approval }: { approval: Shown }) {
   const { name, status, note, call, editedArguments, decidedAt, decidedById } = approval;
   return (
@@ -59,11 +59,11 @@ function FollowUp({ approval: { followUpRunId, runId, user } }: { approval: Show
   return (
     <p className="approval-links">
       {followUpRunId ? (
-        <Link href={`/runs/${followUpRunId}`}>Run that told the user</Link>
+        <Link href={`/runs/${followUpRunId}`}>Follow-up run</Link>
       ) : (
-        user && <span className="faint">No run has reported it to the user yet.</span>
+        user && <span className="faint">No follow-up run has told the user yet.</span>
       )}
-      <Link href={`/runs/${runId}`}>Run that asked</Link>
+      <Link href={`/runs/${runId}`}>Requesting run</Link>
     </p>
   );
 }

@@ -16,7 +16,7 @@ export type ArgumentField = {
 /** The texts of the fields by their names. An absent one is unchanged. */
 export type Draft = Readonly<Record<string, string>>;
 
-export type ArgumentsReading = {
+type ArgumentsReading = {
   /** All arguments. Absent if none differs from the model's. */
   edited?: Record<string, unknown> | undefined;
   /** The names of the changed arguments. */

@@ -9,6 +9,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { count } from '../../parts/numbers.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { duration, RelativeTime } from '../../parts/time.tsx';
@@ -140,8 +141,4 @@ function StatsCells({ stats, botId }: { stats: Stats; botId: string }) {
       </td>
     </>
   );
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

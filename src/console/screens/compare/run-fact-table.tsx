@@ -2,13 +2,13 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { type ComparedFact, FactTable } from '../../diff/fact-table.tsx';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
+import { count } from '../../parts/numbers.ts';
 import { duration, LocalTime } from '../../parts/time.tsx';
 import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../../runs/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 
 const NONE = <span className="faint">none</span>;
-const count = (value: number) => value.toLocaleString('en');
 
 const FACTS: ComparedFact<ShownRun>[] = [
   {

@@ -1,5 +1,5 @@
 /** Deployments that a comparison has. */
-export const MAX_SELECTED = 2;
+const MAX_SELECTED = 2;
 
 /** The address of a comparison of two deployments. */
 export function comparisonAddress(botId: string, id: string, other: string): string {

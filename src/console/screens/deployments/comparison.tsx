@@ -8,12 +8,13 @@ import { changesBetween } from '../../diff/variables.ts';
 import { VariablesDiff } from '../../diff/variables-diff.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Failed, Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
 import { LocalTime } from '../../parts/time.tsx';
 import { SCREENS } from '../../screens.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { comparisonAddress } from './address.ts';
+import { NoDeployment } from './no-deployment.tsx';
 import './deployments.css';
 import { stateOf } from './state.ts';
 import { type ShownDeployment, useDeployment } from './use-deployment.ts';
@@ -56,11 +57,9 @@ function ReadBoth({ botId, id, other }: { botId: string; id: string; other: stri
     isMissing || problem?.code === 'DEPLOYMENT_NOT_FOUND';
   if (isGone(first) || isGone(second))
     return (
-      <Empty title="This bot has no such deployment">
-        <p className="mono">{(isGone(first) ? id : other).slice(0, 64)}</p>
-        <p>It was deleted with its bot, or it belongs to another bot.</p>
+      <NoDeployment id={isGone(first) ? id : other}>
         <ButtonLink href={`/bots/${botId}/deployments`}>Choose two deployments</ButtonLink>
-      </Empty>
+      </NoDeployment>
     );
   const problem = first.problem ?? second.problem;
   const retry = () => {

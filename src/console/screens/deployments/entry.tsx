@@ -4,10 +4,11 @@ import { toLowerCase } from '../../../vocabulary/names.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Failed, Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { Details } from './details.tsx';
+import { NoDeployment } from './no-deployment.tsx';
 import { stateOf } from './state.ts';
 import { useDeployment } from './use-deployment.ts';
 import type { ListedDeployment } from './use-deployments.ts';
@@ -115,13 +116,7 @@ export function OpenedEntry({ botId, id }: { botId: string; id: string }) {
         <Entry botId={botId} deployment={deployment} isRunning={deployment.active} isOpen />
       </ol>
     );
-  if (isMissing || problem?.code === 'DEPLOYMENT_NOT_FOUND')
-    return (
-      <Empty title="This bot has no such deployment">
-        <p className="mono">{id.slice(0, 64)}</p>
-        <p>It was deleted with its bot, or it belongs to another bot.</p>
-      </Empty>
-    );
+  if (isMissing || problem?.code === 'DEPLOYMENT_NOT_FOUND') return <NoDeployment id={id} />;
   if (problem) return <Failed problem={problem} onRetry={retry} />;
   return <Skeleton height={120} />;
 }

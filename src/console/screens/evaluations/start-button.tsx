@@ -14,6 +14,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { quantity } from '../../parts/numbers.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { Refused, Skeleton } from '../../parts/state.tsx';
 import { useMutate, useServerQuery } from '../../server/operations.ts';
@@ -154,7 +155,7 @@ function Forecast({ botId, input }: { botId: string; input: EvaluationInput }) {
     <p className="soft" role="status">
       {cases === 0
         ? 'There is nothing to evaluate.'
-        : `${cases === 1 ? '1 case' : `${cases} cases`}: about ${modelCalls.toLocaleString('en')} model calls and ${tokens.toLocaleString('en')} tokens.`}
+        : `${quantity(cases, 'case')}: about ${modelCalls.toLocaleString('en')} model calls and ${tokens.toLocaleString('en')} tokens.`}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { CodeBlock, scrollArea } from '../../parts/copy.tsx';
+import { each } from '../../parts/each.ts';
 import type { Cell, Container, GuideNode } from './page.ts';
 
 /** The server's address in the documents, with any of its protocols. */
@@ -100,12 +101,11 @@ function GuideHeading({
 
 function GuideTable({ head, rows }: { head: Cell[]; rows: Cell[][] }) {
   const cells = (row: Cell[], name: 'th' | 'td') =>
-    row.map(({ isNumber, children }, at) => {
+    each(row, ({ isNumber, children }) => {
       // A corner without text heads nothing.
       const Element = children.length > 0 ? name : 'td';
       return (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change
-        <Element key={at} className={isNumber ? 'number guide-right' : undefined}>
+        <Element className={isNumber ? 'number guide-right' : undefined}>
           {showAll(children)}
         </Element>
       );
@@ -117,9 +117,8 @@ function GuideTable({ head, rows }: { head: Cell[]; rows: Cell[][] }) {
           <tr>{cells(head, 'th')}</tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
-            <tr key={at}>{cells(row, 'td')}</tr>
+          {each(rows, (row) => (
+            <tr>{cells(row, 'td')}</tr>
           ))}
         </tbody>
       </table>

@@ -7,10 +7,10 @@ import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
 import { EvaluationState } from '../../evaluations/evaluation-state.tsx';
 import { countsOf, evaluationsAddress } from '../../evaluations/labels.ts';
-import { environmentQuery, useEnvironment } from '../../frame/environments.ts';
+import { environmentLabel, environmentQuery, useEnvironment } from '../../frame/environments.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Failed, NoBot, Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { SCREENS } from '../../screens.ts';
@@ -48,10 +48,7 @@ export default function Home({ botId }: { botId: string }) {
       ) : problem ? (
         <Failed problem={problem} onRetry={retry} />
       ) : data ? (
-        <Empty title="There is no such bot">
-          <p className="mono">{botId.slice(0, 64)}</p>
-          <ButtonLink href="/bots">Go to your bots</ButtonLink>
-        </Empty>
+        <NoBot />
       ) : (
         <div className="home" aria-busy="true">
           <Skeleton height={120} />
@@ -96,7 +93,7 @@ function Running({
   const place = toLowerCase(environment);
   return (
     <section aria-label={`What runs in ${place}`}>
-      <h3>{place === 'production' ? 'Production' : 'Staging'}</h3>
+      <h3>{environmentLabel(environment)}</h3>
       {deployment ? (
         <>
           <p className="home-version">

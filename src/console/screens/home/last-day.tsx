@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { environmentParameter, useEnvironment } from '../../frame/environments.ts';
+import { count } from '../../parts/numbers.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -10,8 +11,6 @@ import { duration, RelativeTime } from '../../parts/time.tsx';
 import { errorText } from '../../runs/labels.ts';
 import { lacks } from '../../server/viewer.ts';
 import type { Failure, HomeBot } from './use-home.ts';
-
-const count = (value: number) => value.toLocaleString('en');
 
 /** The last 24 hours in numbers. */
 export function LastDay({ bot: { id, stats } }: { bot: HomeBot }) {

@@ -8,7 +8,7 @@ export type ContextReading = {
 };
 
 /** A problem, with its place if the text is not JSON: line and column from 1, offset from 0. */
-export type ContextFault = {
+type ContextFault = {
   message: string;
   place?: { line: number; column: number; offset: number };
 };
@@ -25,7 +25,7 @@ export function readContext(text: string): ContextReading {
   }
 }
 
-/** Engines word and place their errors differently, and some name no place, so a parser of its own finds it. */
+/** Browsers report errors with different texts and places, and some without a place, so a separate parser finds the place. */
 function faultIn(text: string): ContextFault {
   try {
     parse(text, { mode: 'json' });

@@ -6,13 +6,13 @@ import { ShortTime } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { serverNow } from '../../server/clock.ts';
+import { KEY_LIFETIME_MS } from '../../server/hour-key.ts';
 import type { Problem } from '../../server/problem.ts';
 import {
   createRestKey,
   dropRestKey,
   forgetRestKey,
   holdTypedKey,
-  KEY_LIFETIME_MS,
   maskedKey,
   type RestKey,
   useRestKey,

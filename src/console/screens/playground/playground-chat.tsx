@@ -52,7 +52,7 @@ export function PlaygroundChat({
   const whyNot = useWhyNot(bot.id, half);
   const unavailable = whyNot(draft.protocol, draft.reading) ?? keyFault(draft.idempotencyKey);
   const cannotRepeat = ({ call }: Turn, reading = draft.reading) =>
-    // The request of a turn of this visit has a context of its own.
+    // A turn of this visit is sent again with the context of its request.
     whyNot((call ?? draft).protocol, call ? {} : reading) ??
     (chat.isBusy ? 'Wait for the end of the reply.' : undefined);
 
@@ -161,7 +161,7 @@ function useHalf(
   };
 }
 
-/** Returns a function that tells why no message can be sent. */
+/** Returns a function with the reason why no message can be sent. */
 function useWhyNot(botId: string, { isDeployed, environment }: Half) {
   const mayChat = useScope('CHAT');
   const key = useRestKey(botId);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { Bot, type BotQuery } from '../../../generated/operations/console.ts';
 import type { EnvironmentName } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
@@ -34,9 +34,9 @@ export default function Playground({ botId }: { botId: string }) {
     const none = { leftSession: undefined, rightSession: undefined, runId: undefined };
     change({ sessionId: id, ...none }, isStep);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an address without a session gets one
+  const beginFirst = useEffectEvent(() => begin(false));
   useEffect(() => {
-    if (!sessionId) begin(false);
+    if (!sessionId) beginFirst();
     // A session that was left may have messages when Back opens it again.
     else setBegun((now) => (now === sessionId ? now : undefined));
   }, [sessionId]);

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
 import type { Fact } from '../../chat/stored-turns.ts';
 import { Button } from '../../parts/button.tsx';
+import { quantity } from '../../parts/numbers.ts';
 import './session-bar.css';
 
 /** Names the conversation, and begins another one. */
@@ -50,9 +51,7 @@ export function SessionBar({
       )}
       {facts.length > 0 && (
         <details className="session-facts">
-          <summary className="chip chip-button">
-            {facts.length === 1 ? '1 fact' : `${facts.length.toLocaleString('en')} facts`}
-          </summary>
+          <summary className="chip chip-button">{quantity(facts.length, 'fact')}</summary>
           <dl>
             {facts.map(({ name, value }) => (
               <div key={name}>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useEffectEvent, useMemo } from 'react';
 import { WaitingCalls } from '../../approvals/waiting-calls.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { EarlierTurns } from '../../chat/earlier-turns.tsx';
@@ -57,10 +57,11 @@ function useFactsAfterMemory(last: Turn | undefined, readFacts: () => void): voi
     last !== undefined &&
     !isOpen(last) &&
     last.pieces.some((piece) => piece.type === 'tool' && piece.name.startsWith('memory.'));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each such turn
+  const changedBy = hasChanged ? last.id : undefined;
+  const read = useEffectEvent(readFacts);
   useEffect(() => {
-    if (hasChanged) readFacts();
-  }, [hasChanged, last?.id]);
+    if (changedBy !== undefined) read();
+  }, [changedBy]);
 }
 
 function FirstMessage({ deploymentId }: { deploymentId: string | undefined }) {

@@ -114,7 +114,7 @@ function Cause({ run: { causedById } }: { run: ShownRun }) {
   return (
     <p className="run-note">
       The server began this run after the decision on a tool call, to tell the user the outcome.{' '}
-      {causedById && <Link href={`/runs/${causedById}`}>Show the run that asked</Link>}
+      {causedById && <Link href={`/runs/${causedById}`}>Requesting run</Link>}
     </p>
   );
 }

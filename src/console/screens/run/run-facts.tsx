@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { versionName } from '../../deploy/version.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
+import { count } from '../../parts/numbers.ts';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
 import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
 import { sessionsAddress } from '../sessions/place.ts';
@@ -146,7 +147,6 @@ function Deployment({
 
 function Tokens({ run }: { run: ShownRun }) {
   const { promptTokens, completionTokens, tokensEstimated, cachedTokens, reasoningTokens } = run;
-  const count = (tokens: number) => tokens.toLocaleString('en');
   return (
     <span className="number">
       {count(promptTokens)} in{cachedTokens ? ` (${count(cachedTokens)} cached)` : ''} ·{' '}

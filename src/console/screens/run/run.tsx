@@ -17,7 +17,7 @@ import { RunNeighbours } from './run-neighbours.tsx';
 import { placeIn, withPlace } from './run-place.ts';
 import { failedCallsOf, useRun } from './use-run.ts';
 
-/** A run on a page of its own. */
+/** The page of a run. */
 export default function Run({ id }: { id: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)

@@ -9,7 +9,7 @@ import { useStore } from '../../server/store.ts';
 import { followRun } from '../../server/stream-chat.ts';
 
 /** An event with the server's time at which it arrived, in milliseconds since the epoch. */
-export type ArrivedEvent = { event: ChatEvent; at: number };
+type ArrivedEvent = { event: ChatEvent; at: number };
 
 export type RunEvents = {
   events: ArrivedEvent[];

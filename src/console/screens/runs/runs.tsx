@@ -9,6 +9,7 @@ import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
+import { quantity } from '../../parts/numbers.ts';
 import { Empty, Failed, NoBot } from '../../parts/state.tsx';
 import {
   countFilters,
@@ -143,7 +144,7 @@ function ReadRuns({ botId }: { botId: string }) {
                 period.move();
               }}
             >
-              {live.count.toLocaleString('en')} new {live.count === 1 ? 'run' : 'runs'} ↑
+              {quantity(live.count, 'new run')} ↑
             </button>
           )}
           <span className="unseen" role="status">

@@ -32,7 +32,7 @@ export function TimeChip({
       <Popover
         label="Filter by time"
         className="chip chip-button"
-        button={<span className="cut">{wordsOf(values, filter)}</span>}
+        button={<span className="cut">{labelOf(values, filter)}</span>}
       >
         {(close) => (
           <>
@@ -111,7 +111,7 @@ function Between({
   );
 }
 
-function wordsOf(values: Filters['values'], { date, from, to }: Filters['filter']): string {
+function labelOf(values: Filters['values'], { date, from, to }: Filters['filter']): string {
   if (date) return `on ${date}, UTC`;
   const words = (iso: string) => moment.format(new Date(iso));
   if (from && to) return `${words(from)} – ${words(to)}`;

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
 import { environmentQuery, useEnvironment } from '../../frame/environments.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
+import { quantity } from '../../parts/numbers.ts';
 import { Empty, Failed, Refused, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { FailedCalls } from '../../runs/failed-calls.tsx';
@@ -187,7 +188,7 @@ function SessionTexts({ session: { lastRun, excerpt } }: { session: ListedSessio
 
 /** A number of turns as text. */
 export function turnsText(turns: number): string {
-  return turns === 1 ? '1 turn' : `${turns.toLocaleString('en')} turns`;
+  return quantity(turns, 'turn');
 }
 
 function NoSessions({ botId, environment }: { botId: string; environment: Environment }) {

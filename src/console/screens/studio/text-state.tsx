@@ -1,6 +1,7 @@
 import type { Environment } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { quantity } from '../../parts/numbers.ts';
 import type { Finding } from './editor/state.ts';
 
 /** Says what the text is, if nothing runs in the environment. */
@@ -34,7 +35,7 @@ export function TextState({
   findings: readonly Finding[];
 }) {
   const errors = findings.filter(({ severity }) => severity === 'ERROR').length;
-  if (errors > 0) return <Badge tone="bad">{errors === 1 ? '1 error' : `${errors} errors`}</Badge>;
+  if (errors > 0) return <Badge tone="bad">{quantity(errors, 'error')}</Badge>;
   if (isChanged) return <Badge tone="warn">changes not deployed</Badge>;
   return isDeployed ? <Badge tone="good">deployed</Badge> : <Badge tone="off">not deployed</Badge>;
 }

@@ -8,10 +8,9 @@ import {
 import { BOUNDS } from '../../../language/bounds.ts';
 import type { Environment } from '../../../vocabulary/environments.ts';
 import { isActiveEvaluation } from '../../../vocabulary/evaluations.ts';
-import { progressOf } from '../../evaluations/labels.ts';
+import { useProgress } from '../../evaluations/use-progress.ts';
 import { useMutate, useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
-import { useDebounced } from '../../server/use-debounced.ts';
 import type { OpenEditor } from './editor/commands.ts';
 import type { TestMark } from './editor/test-gutter.ts';
 
@@ -53,11 +52,7 @@ export function useTestMarks(
 ): void {
   const { data, retry } = useServerQuery(EvaluatedTests, { botId, id, first: BOUNDS.tests });
   const isActive = evaluation === undefined || isActiveEvaluation(evaluation);
-  const progress = useDebounced(evaluation ? progressOf(evaluation) : '');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the verdicts change with the progress
-  useEffect(() => {
-    if (progress !== '') retry();
-  }, [progress]);
+  useProgress(evaluation, retry);
   useEffect(() => {
     const results = data?.evaluation?.results;
     if (!results || editor.text() !== source) return;

@@ -5,7 +5,7 @@ const LONGEST = 20_000;
 const LIMIT_MS = 100;
 
 /** Two replies with their different words marked. */
-export type MarkedTexts = {
+type MarkedTexts = {
   left: WordPart[];
   right: WordPart[];
   /** How much differs, as text. */
@@ -22,12 +22,12 @@ export function markTexts(left: string, right: string): MarkedTexts {
   const sides = { left: pair.before, right: pair.after };
   const changed = Math.max(changedWords(sides.left), changedWords(sides.right));
   if (changed === 0) return { ...sides, words: 'other white space' };
-  const most = Math.max(wordsOf(left), wordsOf(right));
+  const most = Math.max(wordCount(left), wordCount(right));
   const [count, all] = [changed.toLocaleString('en'), most.toLocaleString('en')];
   return { ...sides, words: `${count} of ${all} words` };
 }
 
-const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).length;
+const wordCount = (text: string) => text.split(/\s+/).filter(Boolean).length;
 
 const changedWords = (parts: WordPart[]) =>
-  parts.reduce((sum, { text, isChanged }) => sum + (isChanged ? wordsOf(text) : 0), 0);
+  parts.reduce((sum, { text, isChanged }) => sum + (isChanged ? wordCount(text) : 0), 0);

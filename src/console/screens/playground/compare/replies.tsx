@@ -3,6 +3,7 @@ import { ReplyText } from '../../../chat/reply-text.tsx';
 import { type Turn, textOf } from '../../../chat/turn.ts';
 import { TurnProblem } from '../../../chat/turn-problem.tsx';
 import type { WordPart } from '../../../diff/words.ts';
+import { each } from '../../../parts/each.ts';
 import { markTexts } from './marked-texts.ts';
 import type { TurnPair } from './pair-turns.ts';
 import { Difference, Row, type ShownSides } from './row.tsx';
@@ -27,10 +28,7 @@ export function Replies({
       <>
         {isMarked && parts && !isSame ? (
           <p className="turn-text compare-marked" dir="auto">
-            {parts.map(({ text, isChanged }, at) =>
-              // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the text
-              isChanged ? <Mark key={at}>{text}</Mark> : text,
-            )}
+            {each(parts, ({ text, isChanged }) => (isChanged ? <Mark>{text}</Mark> : text))}
           </p>
         ) : (
           textOf(turn) && <ReplyText text={textOf(turn)} />

@@ -4,7 +4,7 @@ import type { SideName } from './use-side-chat.ts';
 /** The names of the sides, and which of them show. */
 export type ShownSides = { names: Record<SideName, string>; shown: readonly SideName[] };
 
-/** Cells of both sides, and what tells them apart. */
+/** The cells of both sides, with their difference between them. */
 export function Row({
   names,
   shown,

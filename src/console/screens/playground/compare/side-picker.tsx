@@ -1,6 +1,7 @@
 import { Deployments } from '../../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../../vocabulary/names.ts';
 import { versionName } from '../../../deploy/version.ts';
+import { ENVIRONMENT_OPTIONS } from '../../../frame/environments.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import { useScope } from '../../../server/viewer.ts';
 import { choiceOf, nameOf, type SideChoice } from '../sides.ts';
@@ -44,9 +45,13 @@ export function SidePicker({
         if (choice) onChange(choice);
       }}
     >
-      {(['production', 'staging'] as const).map((place) => (
-        <option key={place} value={place} disabled={isTaken(place)}>
-          {place.charAt(0).toUpperCase() + place.slice(1)}
+      {ENVIRONMENT_OPTIONS.map(({ name: environment, label: text }) => (
+        <option
+          key={environment}
+          value={toLowerCase(environment)}
+          disabled={isTaken(toLowerCase(environment))}
+        >
+          {text}
         </option>
       ))}
       <optgroup label="Text of the Studio">

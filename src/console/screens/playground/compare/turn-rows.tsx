@@ -2,7 +2,8 @@ import { memo } from 'react';
 import { Tools } from '../../../chat/tools.tsx';
 import { isOpen, type Tool, type Turn } from '../../../chat/turn.ts';
 import { TurnNotice } from '../../../chat/turn-notice.tsx';
-import { signedChange } from '../../../diff/fact-table.tsx';
+import { each } from '../../../parts/each.ts';
+import { count, signedChange } from '../../../parts/numbers.ts';
 import { duration } from '../../../parts/time.tsx';
 import { isRecord } from '../../../server/record.ts';
 import { alignTools, differenceOf } from './align-tools.ts';
@@ -42,12 +43,10 @@ export const TurnRows = memo(
             <TurnNotice notice={notice} />
           </div>
         )}
-        {tools.map((call, at) => {
+        {each(tools, (call) => {
           const { sign, words } = differenceOf(call);
           return (
             <Row
-              // biome-ignore lint/suspicious/noArrayIndexKey: calls are only added at the end
-              key={at}
               {...row}
               left={call.call && <ToolCell tool={call.call} />}
               right={call.other && <ToolCell tool={call.other} />}
@@ -119,8 +118,6 @@ export const TurnRows = memo(
     one.inspected === other.inspected &&
     one.onInspect === other.onInspect,
 );
-
-const count = (value: number) => value.toLocaleString('en');
 
 const METRICS: { name: string; of(turn: Turn): number | undefined; unit(value: number): string }[] =
   [

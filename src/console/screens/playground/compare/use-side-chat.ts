@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { mergedTurns } from '../../../chat/merged-turns.ts';
 import type { Turn } from '../../../chat/turn.ts';
 import { type Chat, useChat } from '../../../chat/use-chat.ts';
@@ -41,10 +41,10 @@ export function useSideChat(at: SideName, props: PlaygroundChatProps): SideChat 
   const kept = isDeployed ? sessionId : parameters[key];
   const named = chat.turns.find((turn) => turn.sessionId)?.sessionId ?? kept;
   const own = isDeployed ? sessionId : named;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each session
-  useEffect(() => {
-    if (!isDeployed && own !== parameters[key]) onChange({ [key]: own });
-  }, [own]);
+  const keep = useEffectEvent((id: string | undefined) => {
+    if (!isDeployed && id !== parameters[key]) onChange({ [key]: id });
+  });
+  useEffect(() => keep(own), [own]);
   // A session that this view began has no earlier messages.
   const [opened] = useState(kept);
   const session = { botId: bot.id, environment: side.environment, sessionId: own ?? '' };

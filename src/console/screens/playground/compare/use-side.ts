@@ -1,8 +1,9 @@
-import { type BotQuery, DeploymentToTry } from '../../../../generated/operations/console.ts';
+import { type BotQuery, DeploymentSource } from '../../../../generated/operations/console.ts';
 import type { Environment } from '../../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../../vocabulary/names.ts';
 import { versionName } from '../../../deploy/version.ts';
 import { useDraftText } from '../../../drafts/use-draft-text.ts';
+import { environmentLabel } from '../../../frame/environments.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { Problem } from '../../../server/problem.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
@@ -33,7 +34,7 @@ export function useSide(bot: ShownBot, choice: SideChoice): ComparedSide {
   const isDeployment = choice.kind === 'deployment';
   const id = isDeployment ? choice.id : '';
   const { data, problem, isLoading, retry } = useServerQuery(
-    DeploymentToTry,
+    DeploymentSource,
     { id },
     { pause: !isDeployment || !mayDeploy },
   );
@@ -44,7 +45,7 @@ export function useSide(bot: ShownBot, choice: SideChoice): ComparedSide {
     const deployment = bot[place];
     return {
       ...none,
-      label: place.charAt(0).toUpperCase() + place.slice(1),
+      label: environmentLabel(choice.environment),
       detail: deployment ? versionName(deployment) : undefined,
       environment: choice.environment,
       deploymentId: deployment?.id,

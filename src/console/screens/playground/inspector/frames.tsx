@@ -69,7 +69,7 @@ export function Frames({ parts, isOpen }: { parts: Part[]; isOpen: boolean }) {
   );
 }
 
-/** What tells a frame from the others, on one line: the event of GraphQL without its envelope, else the data. */
+/** The part of a frame that differs from other frames, on one line: the event of GraphQL without its envelope, else the data. */
 function summaryOf(text: string): string {
   const [, data] = /^data: ([^\n]+)/m.exec(text) ?? [];
   const [, event] = /^\{"data":\{"event":(\{.*\})\}\}$/s.exec(data ?? '') ?? [];

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { RunTrace, type RunTraceQuery } from '../../../../generated/operations/console.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Id } from '../../../parts/copy.tsx';
+import { count } from '../../../parts/numbers.ts';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { useServerQuery } from '../../../server/operations.ts';
@@ -89,7 +90,6 @@ function RunFacts({ runId, run }: { runId: string; run?: NonNullable<RunTraceQue
 
 function StoredFacts({ run }: { run: NonNullable<RunTraceQuery['run']> }) {
   const { model, promptTokens, completionTokens, tokensEstimated, trace } = run;
-  const count = (tokens: number) => tokens.toLocaleString('en');
   return (
     <>
       <div>

@@ -1,4 +1,4 @@
-import { TOOL_STATUSES } from '../../../tool-calls/labels.ts';
+import { isFailedCall, TOOL_STATUSES } from '../../../tool-calls/labels.ts';
 import type { ToolCallRecord } from '../../../tool-calls/tool-call-details.tsx';
 import type { SpanRow } from '../../../trace/span-row.ts';
 import { callOf } from './use-tool-calls.ts';
@@ -29,7 +29,7 @@ export function withCalls(
 
 /** A call that completed needs no word. */
 function outcomeOf({ status, httpStatus }: ToolCallRecord) {
-  const hasFailed = status === 'FAILED' || status === 'REFUSED';
+  const hasFailed = isFailedCall(status);
   const { word } = TOOL_STATUSES[status];
   if (status === 'COMPLETED') return { hasFailed, failure: undefined };
   return { hasFailed, failure: hasFailed && httpStatus ? String(httpStatus) : word };

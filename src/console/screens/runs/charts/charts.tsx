@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { RunStats } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
+import { count } from '../../../parts/numbers.ts';
 import { Refused } from '../../../parts/state.tsx';
 import { type Filters, filterAt } from '../../../runs/filter.ts';
 import { useServerQuery } from '../../../server/operations.ts';
@@ -10,7 +11,7 @@ import type { Shared } from './chart.tsx';
 import './charts.css';
 import { LatencyChart, RatingChart, RunChart, TokenChart } from './measures.tsx';
 import { periodOf, withoutTime } from './period.ts';
-import { count, latency, ratings } from './texts.ts';
+import { latency, ratings } from './texts.ts';
 
 /**
  * Runs, latency, tokens and ratings over the period of the filters, by hour or by day, with the deployments.

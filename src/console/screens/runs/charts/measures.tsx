@@ -1,8 +1,9 @@
+import { count } from '../../../parts/numbers.ts';
 import { roundUp, shortCount } from './axis.ts';
 import type { Bucket, Stats } from './buckets.ts';
 import { Chart, type Shared } from './chart.tsx';
 import { LatencyLines, RatingBars, RunBars, TokenArea } from './drawings.tsx';
-import { count, latency, ratings } from './texts.ts';
+import { latency, ratings } from './texts.ts';
 
 type MeasureProps = Shared & {
   title: string;

@@ -1,6 +1,5 @@
+import { count } from '../../../parts/numbers.ts';
 import { duration } from '../../../parts/time.tsx';
-
-export const count = (value: number) => value.toLocaleString('en');
 
 /** Good and bad ratings. */
 export const ratings = ({ thumbsUp, thumbsDown }: { thumbsUp: number; thumbsDown: number }) =>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ExportFormat, RunFilter } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { quantity } from '../../../parts/numbers.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { FILTER_NAMES, type FilterName, type Filters, RANGES } from '../../../runs/filter.ts';
 import { serverNow } from '../../../server/clock.ts';
@@ -107,7 +108,7 @@ export default function ExportDialog({
 
 function Course({ state }: { state: Exclude<State, { phase: 'asking' }> }) {
   const { rows, bytes } = state.progress;
-  const runs = `${rows.toLocaleString('en')} ${rows === 1 ? 'run' : 'runs'}`;
+  const runs = quantity(rows, 'run');
   if (state.phase === 'writing')
     return (
       <p className="number" aria-busy="true">

@@ -5,7 +5,7 @@ import { SelectField, TextField } from '../../../parts/field.tsx';
 import { PLANS } from '../../../server/plans.ts';
 import { detailFor, type Problem } from '../../../server/problem.ts';
 
-/** The fields of an account. Only the plan ENTERPRISE has limits of its own. */
+/** The fields of an account. Only the plan ENTERPRISE has limits that the form sets. */
 export type AccountDraft = {
   name: string;
   plan: Plan;

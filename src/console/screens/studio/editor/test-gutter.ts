@@ -9,7 +9,7 @@ import {
 import { type EditorView, GutterMarker, gutter, keymap } from '@codemirror/view';
 import type { EvaluationVerdict } from '../../../../generated/operations/console.ts';
 
-/** What is known of a test of the current text: its verdict, or that it runs. */
+/** The state of a test of the current text: its verdict, or that it runs. */
 export type TestMark = EvaluationVerdict | 'RUNNING';
 
 /** A test, with the offset at which it begins. */

@@ -3,7 +3,7 @@ import { BLOCKS, type BlockName, findRule } from '../../../../language/grammar.t
 import type { Token } from '../../../../language/token.ts';
 import { blockAt, indexBefore, type Syntax, stringAt } from './syntax.ts';
 
-/** A sentence of the language's reference. Code has marks of its own. */
+/** A sentence of the language's reference. Code is marked. */
 export type Sentence = readonly (string | { code: string })[];
 
 /** The sentences of the reference by chapter, which is a section of the page, which `build/language-help.ts` takes from its Markdown. */

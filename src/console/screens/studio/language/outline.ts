@@ -1,5 +1,6 @@
 import { nameOf as textIn } from '../../../../language/check/values.ts';
 import type { Member } from '../../../../language/syntax.ts';
+import { quantity } from '../../../parts/numbers.ts';
 import { REQUESTS, templatePathsOf } from './references.ts';
 import { type Place, placesOf, type Syntax } from './syntax.ts';
 
@@ -78,7 +79,7 @@ function testAt({
   const turns = block?.members.filter(({ word }) => word === 'user').length ?? 0;
   return {
     name: name ? textIn(name.token) : token.text,
-    detail: turns === 1 ? '1 turn' : `${turns} turns`,
+    detail: quantity(turns, 'turn'),
     start: token.start,
   };
 }
@@ -107,7 +108,7 @@ function variablesOf(syntax: Syntax, places: Place[]): Entry[] {
   return [...Map.groupBy(uses, ({ name }) => name)]
     .map(([name, all]) => ({
       name,
-      detail: all.length === 1 ? '1 use' : `${all.length} uses`,
+      detail: quantity(all.length, 'use'),
       start: all[0]?.start ?? 0,
     }))
     .sort((one, other) => one.name.localeCompare(other.name, 'en'));

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import type { ChatPageTexts } from '../../../../language/chat-page.ts';
 import type { Environment } from '../../../../vocabulary/environments.ts';
 import { Composer } from '../../../chat/composer.tsx';
@@ -84,9 +84,9 @@ function DraftChat({
     if (refused) setMessage(text);
   };
   const diagnostics = chat.turns.at(-1)?.problem?.diagnostics;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
+  const refused = useEffectEvent(onRefused);
   useEffect(() => {
-    if (diagnostics) onRefused(diagnostics);
+    if (diagnostics) refused(diagnostics);
   }, [diagnostics]);
   return (
     <>

@@ -8,6 +8,7 @@ import { countsOf, evaluationsAddress } from '../../../evaluations/labels.ts';
 import { chosenRuns } from '../../../evaluations/replayed-runs.ts';
 import { useEvaluation } from '../../../evaluations/use-evaluation.ts';
 import { Button } from '../../../parts/button.tsx';
+import { quantity } from '../../../parts/numbers.ts';
 import { Empty, Failed, Refused, Skeleton } from '../../../parts/state.tsx';
 import { useMutate } from '../../../server/operations.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
@@ -52,7 +53,7 @@ export function TestsPanel({
           unavailable={refused || (count === 0 && 'The definition has no tests.')}
           onClick={() => run({})}
         >
-          Run {count === 1 ? '1 test' : `${count} tests`}
+          Run {quantity(count, 'test')}
         </Button>
         <Button
           icon="repeat"
