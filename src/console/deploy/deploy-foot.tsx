@@ -1,7 +1,7 @@
 import type { Environment } from '../../generated/operations/console.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
+import { quantity } from '../numbers.ts';
 import { Button } from '../parts/button.tsx';
-import { quantity } from '../parts/numbers.ts';
 import { Refused } from '../parts/state.tsx';
 import { lacks, useScope } from '../server/viewer.ts';
 import { type DeploymentChange, effectOf, labelsOf, sourceOf } from './deployment-change.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { signedChange } from '../numbers.ts';
 import { each } from '../parts/each.ts';
-import { signedChange } from '../parts/numbers.ts';
 import '../parts/table.css';
 import './fact-table.css';
 

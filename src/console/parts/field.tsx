@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
 import './field.css';
-import { count } from './numbers.ts';
+import { count } from '../numbers.ts';
 
 type FieldProps = {
   label: string;

@@ -1,7 +1,7 @@
 import { RunPrompt, RunTrace } from '../../generated/operations/console.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { count, signedChange } from '../numbers.ts';
 import { each } from '../parts/each.ts';
-import { count, signedChange } from '../parts/numbers.ts';
 import { Failed, Skeleton } from '../parts/state.tsx';
 import { useServerQuery } from '../server/operations.ts';
 import { firstTokensOf } from './first-tokens.ts';

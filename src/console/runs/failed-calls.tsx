@@ -1,4 +1,4 @@
-import { quantity } from '../parts/numbers.ts';
+import { quantity } from '../numbers.ts';
 import { Status } from '../parts/status.tsx';
 
 /** How many tool calls of a run failed: a run with failed calls may complete. */

@@ -2,7 +2,7 @@ import type { KeyScope, Plan } from '../../generated/operations/console.ts';
 import { valuesOf } from '../../vocabulary/names.ts';
 import { PLANS as LIMITS, type PlanLimits } from '../../vocabulary/plans.ts';
 import { SCOPES as ALLOWED } from '../../vocabulary/scopes.ts';
-import { count } from '../parts/numbers.ts';
+import { count } from '../numbers.ts';
 
 /** The plans, smallest first, with what each allows. */
 export const PLANS: { plan: Plan; name: string; allows: string }[] = valuesOf(LIMITS).map(

@@ -5,11 +5,11 @@ import type {
 } from '../../../generated/operations/console.ts';
 import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
+import { count } from '../../numbers.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { count } from '../../parts/numbers.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { duration, RelativeTime } from '../../parts/time.tsx';

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { type ComparedFact, FactTable } from '../../diff/fact-table.tsx';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
-import { count } from '../../parts/numbers.ts';
+import { count } from '../../numbers.ts';
 import { duration, LocalTime } from '../../parts/time.tsx';
 import { CHANNELS, ENTRANCES, KINDS } from '../../runs/labels.ts';
 import { RunBadge } from '../../runs/run-badge.tsx';

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { environmentParameter, useEnvironment } from '../../frame/environments.ts';
-import { count } from '../../parts/numbers.ts';
+import { count } from '../../numbers.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';

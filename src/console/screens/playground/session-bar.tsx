@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
 import type { Fact } from '../../chat/stored-turns.ts';
+import { quantity } from '../../numbers.ts';
 import { Button } from '../../parts/button.tsx';
-import { quantity } from '../../parts/numbers.ts';
 import './session-bar.css';
 
 /** Names the conversation, and begins another one. */

@@ -6,10 +6,10 @@ import { ColumnMenu } from '../../frame/column-menu.tsx';
 import { environmentQuery } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
+import { quantity } from '../../numbers.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
-import { quantity } from '../../parts/numbers.ts';
 import { Empty, Failed, NoBot } from '../../parts/state.tsx';
 import {
   countFilters,

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../vocabulary/environments.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
+import { quantity } from '../../numbers.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { quantity } from '../../parts/numbers.ts';
 import type { Finding } from './editor/state.ts';
 
 /** Says what the text is, if nothing runs in the environment. */

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { RunTrace, type RunTraceQuery } from '../../../../generated/operations/console.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
+import { count } from '../../../numbers.ts';
 import { Id } from '../../../parts/copy.tsx';
-import { count } from '../../../parts/numbers.ts';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { useServerQuery } from '../../../server/operations.ts';

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { RunStats } from '../../../../generated/operations/console.ts';
+import { count } from '../../../numbers.ts';
 import { Button } from '../../../parts/button.tsx';
-import { count } from '../../../parts/numbers.ts';
 import { Refused } from '../../../parts/state.tsx';
 import { type Filters, filterAt } from '../../../runs/filter.ts';
 import { useServerQuery } from '../../../server/operations.ts';

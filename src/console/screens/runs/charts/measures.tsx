@@ -1,4 +1,4 @@
-import { count } from '../../../parts/numbers.ts';
+import { count } from '../../../numbers.ts';
 import { roundUp, shortCount } from './axis.ts';
 import type { Bucket, Stats } from './buckets.ts';
 import { Chart, type Shared } from './chart.tsx';

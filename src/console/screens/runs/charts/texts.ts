@@ -1,4 +1,4 @@
-import { count } from '../../../parts/numbers.ts';
+import { count } from '../../../numbers.ts';
 import { duration } from '../../../parts/time.tsx';
 
 /** Good and bad ratings. */

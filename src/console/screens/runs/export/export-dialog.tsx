@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ExportFormat, RunFilter } from '../../../../generated/operations/console.ts';
+import { quantity } from '../../../numbers.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { quantity } from '../../../parts/numbers.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { FILTER_NAMES, type FilterName, type Filters, RANGES } from '../../../runs/filter.ts';
 import { serverNow } from '../../../server/clock.ts';

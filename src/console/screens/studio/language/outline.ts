@@ -1,6 +1,6 @@
 import { nameOf as textIn } from '../../../../language/check/values.ts';
 import type { Member } from '../../../../language/syntax.ts';
-import { quantity } from '../../../parts/numbers.ts';
+import { quantity } from '../../../numbers.ts';
 import { REQUESTS, templatePathsOf } from './references.ts';
 import { type Place, placesOf, type Syntax } from './syntax.ts';
 
