@@ -110,7 +110,7 @@ export function createApprovals({
     // They are stored and shown as they are.
     if (deployment.redactor.redact(edited) !== edited)
       throw invalidInput([
-        { path: 'input.arguments', message: 'must not hold the value of a variable' },
+        { path: 'arguments', message: 'must not hold the value of a variable' },
       ]);
     // No argument can change the host: the language allows only variables before the path of a URL.
     return ready(approval, deployment, edited, signal);
