@@ -59,10 +59,14 @@ describe('a reply in the playground', () => {
     );
     const page = await signedIn(tenant.apiKey, pathOf(bot, '?environment=staging'));
     await page.getByText('Ahoy, staging!').waitFor();
-    await page.getByText('It suggests: “Where is it?”').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Production', exact: true }).click();
     await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    await page.getByRole('button', { name: 'Staging', exact: true }).click();
+    await page.getByLabel('Message', { exact: true }).fill('Not sent yet');
+    await page.getByRole('button', { name: 'Where is it?' }).click();
+    await page.getByRole('region', { name: 'Conversation' }).getByText('Where is it?').waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('Not sent yet');
   });
 
   browserTest('is rendered as Markdown, and its HTML as text', async () => {

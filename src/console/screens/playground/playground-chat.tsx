@@ -71,14 +71,16 @@ export function PlaygroundChat({
     setChosen(turn?.id);
     onChange({ ...changes, runId: turn?.runId });
   };
-  const send = async () => {
-    const { message } = draft;
+  const send = async (message: string) => {
     const reading = draft.readNow();
     if (reading.fault) return;
-    draft.change({ message: '' });
+    // A suggestion leaves the field as it is.
+    const isTyped = message === draft.message;
+    if (isTyped) draft.change({ message: '' });
     choose(undefined, { context: draft.addressed() });
     // The session had ended before the message was sent, so it stays in the field.
-    if (await chat.send(callOf(message, reading))) draft.change({ message });
+    const isRefused = await chat.send(callOf(message, reading));
+    if (isRefused && isTyped) draft.change({ message });
   };
   const actions = useTurnActions({
     inspect: (turn) => choose(turn, { tab: tab ?? 'request' }),
@@ -116,6 +118,9 @@ export function PlaygroundChat({
           actions={actions}
           cannotRepeat={cannotRepeat}
           inspected={tab && turn?.id}
+          onSuggestion={(text) => {
+            if (unavailable === undefined && !chat.isBusy) void send(text);
+          }}
         />
         <div className="playground-composer">
           <RequestComposer
@@ -127,7 +132,7 @@ export function PlaygroundChat({
             onChange={onChange}
             isBusy={chat.isBusy}
             unavailable={unavailable}
-            onSend={() => void send()}
+            onSend={() => void send(draft.message)}
             onStop={() => void chat.stop()}
           />
         </div>

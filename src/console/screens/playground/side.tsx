@@ -5,6 +5,7 @@ import { EarlierTurns } from '../../chat/earlier-turns.tsx';
 import { mergedTurns } from '../../chat/merged-turns.ts';
 import { isOpen, type Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
+import { Suggestions } from '../../hosted/opening.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';
 import type { Half } from './half.ts';
@@ -19,6 +20,7 @@ export function Side({
   actions,
   cannotRepeat,
   inspected,
+  onSuggestion,
 }: {
   botId: string;
   sessionId: string;
@@ -26,6 +28,8 @@ export function Side({
   actions: TurnActions;
   cannotRepeat(turn: Turn): string | undefined;
   inspected: string | undefined;
+  /** Sends a suggestion of the definition as the first message. */
+  onSuggestion(text: string): void;
 }) {
   const turns = useMemo(() => mergedTurns(earlier.turns, chat.turns), [earlier.turns, chat.turns]);
   const session = { botId, environment, sessionId };
@@ -42,7 +46,7 @@ export function Side({
         bottom={<WaitingCalls session={session} />}
       >
         {isDeployed ? (
-          <FirstMessage deploymentId={deploymentId} />
+          <FirstMessage deploymentId={deploymentId} onSuggestion={onSuggestion} />
         ) : (
           <NotDeployed botId={botId} environment={environment} />
         )}
@@ -64,17 +68,23 @@ function useFactsAfterMemory(last: Turn | undefined, readFacts: () => void): voi
   }, [changedBy]);
 }
 
-function FirstMessage({ deploymentId }: { deploymentId: string | undefined }) {
-  const { greeting } = useDeployedFacts(deploymentId);
-  if (greeting?.welcome !== undefined)
+function FirstMessage({
+  deploymentId,
+  onSuggestion,
+}: {
+  deploymentId: string | undefined;
+  onSuggestion(text: string): void;
+}) {
+  const { welcome, suggestions = [] } = useDeployedFacts(deploymentId).greeting ?? {};
+  if (welcome !== undefined || suggestions.length > 0)
     return (
-      <Empty title="The welcome of the chat page">
-        <p className="side-welcome" dir="auto">
-          {greeting.welcome}
-        </p>
-        {greeting.suggestions.length > 0 && (
-          <p>It suggests: {greeting.suggestions.map((text) => `“${text}”`).join(', ')}</p>
+      <Empty title="The beginning of the chat page">
+        {welcome !== undefined && (
+          <p className="side-welcome" dir="auto">
+            {welcome}
+          </p>
         )}
+        <Suggestions texts={suggestions} onChoose={onSuggestion} />
       </Empty>
     );
   return (
