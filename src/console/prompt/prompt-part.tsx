@@ -56,6 +56,7 @@ function PartText({ text, name }: { text: string | null; name: string }) {
         The prompt of the definition is part of its source. {lacks('DEPLOY')}
       </p>
     );
+  if (text === '') return <p className="prompt-text faint">No text.</p>;
   const isCut = text.length > MOST && !isWhole;
   return (
     <div className="prompt-text">

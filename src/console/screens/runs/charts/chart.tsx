@@ -94,9 +94,7 @@ export function Chart({
             )}
           </svg>
           {deployments.map((tick) => (
-            <span key={tick.at} className="chart-deployment" style={placeOf(tick)}>
-              {tick.label}
-            </span>
+            <Deployment key={tick.at} tick={tick} />
           ))}
         </div>
         <div className="chart-times number" aria-hidden="true">
@@ -110,6 +108,27 @@ export function Chart({
     </figure>
   );
 }
+
+/** A line with the version. Near the end of the period, the version stands before the line, so that it stays in the chart. */
+function Deployment({ tick }: { tick: Tick }) {
+  if (tick.at < NEAR_END)
+    return (
+      <span className="chart-deployment" style={placeOf(tick)}>
+        {tick.label}
+      </span>
+    );
+  return (
+    <span
+      className="chart-deployment chart-deployment-late"
+      style={{ insetInlineEnd: `${(1 - tick.at) * 100}%` }}
+    >
+      {tick.label}
+    </span>
+  );
+}
+
+/** The place in a chart, from 0 to 1, after which a version has no room at its right side. */
+const NEAR_END = 0.85;
 
 function placeOf({ at }: Tick): CSSProperties {
   return at === 1 ? { insetInlineEnd: 0 } : { insetInlineStart: `${at * 100}%` };
