@@ -41,6 +41,7 @@ export type EvaluationBasis = {
   /** From `EnvironmentCipher.fingerprint`. */
   variables: string;
   model: string | null;
+  judgeModel: string | null;
   /** All tests, none, or those with these names. */
   tests: boolean | readonly string[];
   /** The selection of recorded runs. */
@@ -50,8 +51,10 @@ export type EvaluationBasis = {
 
 /** Identifies the basis of an evaluation: equal for evaluations that answer the same question about a source. */
 export function basisOf(basis: EvaluationBasis): string {
-  const { environment, variables, model, tests, replay, repeat } = basis;
+  const { environment, variables, model, judgeModel, tests, replay, repeat } = basis;
   const parts = [environment, variables, model, tests, replay, repeat];
+  // Only if it is set: a basis that was stored before evaluations had a judge model stays equal.
+  if (judgeModel !== null) parts.push(judgeModel);
   return hash('sha256', JSON.stringify(parts, inOrder));
 }
 
@@ -79,6 +82,7 @@ export function basisOfGate({ tests, replay, repeat }: Gate, variables: string):
     environment: 'PRODUCTION',
     variables,
     model: null,
+    judgeModel: null,
     tests,
     replay: replay && { ...replayOfGate(replay), session: true },
     repeat,

@@ -31,6 +31,8 @@ export type EvaluationRequest = {
   repeat: number;
   /** The model in place of the model of the source. */
   model: string | undefined;
+  /** The model that judges, in place of `PARLEY_JUDGE_MODEL` or the model of the source. */
+  judgeModel: string | undefined;
 };
 
 /** Executions of the tests of definitions, and of recorded runs with other definitions. Source: `docs/test-an-agent.md`. */
@@ -129,7 +131,7 @@ export function createEvaluations({
     },
 
     async start(request, search) {
-      const { accountId, keyId, botId, environment, repeat, model, replay } = request;
+      const { accountId, keyId, botId, environment, repeat, model, judgeModel, replay } = request;
       await assertPlace(accountId);
       const { source, variables, tests, runIds } = await readRequest(request, search);
       const cases = casesOf(tests, runIds);
@@ -138,6 +140,7 @@ export function createEvaluations({
         environment,
         variables: cipher.fingerprint(variables),
         model: model ?? null,
+        judgeModel: judgeModel ?? null,
         tests: request.tests,
         replay: replay ? { ...replay.of, session: replay.session } : null,
         repeat,
@@ -151,6 +154,7 @@ export function createEvaluations({
           environment,
           envVars: isEmpty ? null : cipher.encrypt(id, variables),
           model: model ?? null,
+          judgeModel: judgeModel ?? null,
           replaySession: replay?.session ?? true,
           ...(isEmpty && { status: 'COMPLETED', note, finishedAt: new Date() }),
         },

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Limits } from '../accounts/limits.ts';
 import { startPeriodic } from '../async/periodic.ts';
-import type { RunningDeployment } from '../deployments/active.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
 import type { ReadSource } from '../deployments/read-source.ts';
 import { GatewayError } from '../errors/errors.ts';
@@ -13,6 +12,7 @@ import { createRedactor } from '../redaction/redact.ts';
 import { MAX_ERROR_LENGTH } from '../runs/life/runs.ts';
 import { persist } from '../storage/persist.ts';
 import type { Attempt } from './case-result.ts';
+import type { EvaluatedDeployment } from './judge.ts';
 import type { ReadRecordedRun } from './recorded-run.ts';
 import type { RunReplay } from './run-replay.ts';
 import type { RunTest } from './run-test.ts';
@@ -69,12 +69,12 @@ export function createExecute({
   log: Log;
 }): Execute {
   const deploymentOf = async (evaluation: TakenEvaluation) => {
-    const { id, accountId, source, envVars, model } = evaluation;
+    const { id, accountId, source, envVars, model, judgeModel } = evaluation;
     const { definition, tests } = await read(source, { isDeployed: true });
     if (!definition) throw new GatewayError('definition_invalid', 'The definition has errors.');
     const variables = envVars ? cipher.decrypt(id, envVars) : {};
     const { fallback: _, ...settings } = definition.model;
-    const deployment: RunningDeployment = {
+    const deployment: EvaluatedDeployment = {
       deploymentId: `evaluation ${id}`,
       isDraft: true,
       accountId,
@@ -82,6 +82,7 @@ export function createExecute({
         model === null ? definition : { ...definition, model: { ...settings, name: model } },
       variables,
       redactor: createRedactor(variables),
+      judgeModel,
     };
     return { deployment, tests };
   };

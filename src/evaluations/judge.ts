@@ -19,9 +19,15 @@ export type Question = {
 /** The answer, which fits the schema, or why there is none. */
 export type Judgement = ({ answer: JsonObject } | { skipped: string }) & { usage: Usage };
 
+/** A deployment with the model that judges its replies. */
+export type EvaluatedDeployment = RunningDeployment & {
+  /** Null: `PARLEY_JUDGE_MODEL` or the definition decides. */
+  judgeModel: string | null;
+};
+
 /** Asks a model about texts. */
 export type Judge = (
-  deployment: RunningDeployment,
+  deployment: EvaluatedDeployment,
   question: Question,
   signal: AbortSignal,
 ) => Promise<Judgement>;
@@ -32,9 +38,11 @@ const OFFLINE = 'No model server is configured: the offline model judges nothing
 const NONSENSE = 'The model that judges gave no valid answer, twice.';
 
 /**
- * Judges with one model of the operator's server, or with the model of the definition. An answer that does not fit twice, a
- * refused request, and the offline model skip the question.
+ * Judges with one model of the operator's server, or with the model of the definition. The judge model of an evaluation
+ * replaces the name of that model, and not its server. An answer that does not fit twice, a refused request, and the offline
+ * model skip the question.
  *
+ * @param judgeModel `PARLEY_JUDGE_MODEL`.
  * @throws GatewayError if the model cannot be reached.
  */
 export function createJudge({
@@ -57,7 +65,7 @@ export function createJudge({
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       let text = '';
       const request = {
-        model: judgeModel ?? model.nameFor(name),
+        model: deployment.judgeModel ?? judgeModel ?? model.nameFor(name),
         messages,
         tools: [],
         timeout,

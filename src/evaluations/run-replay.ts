@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Agent } from '../agent/agent.ts';
 import type { Script } from '../agent/scripted-agent.ts';
-import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors/errors.ts';
 import {
   type Attempt,
@@ -16,7 +15,7 @@ import {
 } from './case-result.ts';
 import { compareCalls } from './compare-calls.ts';
 import { type Answer, converse, isModelAway, latest } from './converse.ts';
-import { type Judge, NO_USAGE } from './judge.ts';
+import { type EvaluatedDeployment, type Judge, NO_USAGE } from './judge.ts';
 import { aboutPair, outcomeOf } from './questions.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import { createRecordedScript } from './recorded-script.ts';
@@ -29,7 +28,7 @@ import { createRecordedScript } from './recorded-script.ts';
  * @throws GatewayError if the model cannot be reached: that says nothing about the definition.
  */
 export type RunReplay = (
-  deployment: RunningDeployment,
+  deployment: EvaluatedDeployment,
   run: RecordedRun,
   caseId: string,
   signal: AbortSignal,
@@ -53,7 +52,7 @@ export function createRunReplay({
 }): RunReplay {
   /** Compares replies that differ. */
   const judged = async (
-    deployment: RunningDeployment,
+    deployment: EvaluatedDeployment,
     run: RecordedRun,
     reply: string,
     caseId: string,

@@ -1,6 +1,5 @@
 import type { Agent } from '../agent/agent.ts';
 import type { Script } from '../agent/scripted-agent.ts';
-import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { AgentTest, Expectation } from '../language/agent-test.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
@@ -16,7 +15,7 @@ import {
 } from './case-result.ts';
 import { converse, isModelAway, latest } from './converse.ts';
 import { checkExpectation, type Shown, textOf } from './expectations.ts';
-import type { Judge } from './judge.ts';
+import type { EvaluatedDeployment, Judge } from './judge.ts';
 import { aboutStatement } from './questions.ts';
 import { memoryOf, takeInTurn } from './script-parts.ts';
 
@@ -26,7 +25,7 @@ import { memoryOf, takeInTurn } from './script-parts.ts';
  * @throws GatewayError if the model cannot be reached: that says nothing about the definition.
  */
 export type RunTest = (
-  deployment: RunningDeployment,
+  deployment: EvaluatedDeployment,
   test: AgentTest,
   signal: AbortSignal,
 ) => Promise<Attempt>;

@@ -12,6 +12,7 @@ export type TakenEvaluation = {
   source: string;
   envVars: Uint8Array | null;
   model: string | null;
+  judgeModel: string | null;
   repeat: number;
   /** Whether replayed runs get their recorded history and memory. */
   replaySession: boolean;
@@ -85,8 +86,8 @@ export function createWork({
               OR (status = 'RUNNING' AND owner_id = ${owner.id()} AND NOT id = ANY(${held}::text[]))
             ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
           )
-          RETURNING id, bot_id AS "botId", account_id AS "accountId", source, env_vars AS "envVars", model, repeat,
-            replay_session AS "replaySession", attempts`;
+          RETURNING id, bot_id AS "botId", account_id AS "accountId", source, env_vars AS "envVars", model,
+            judge_model AS "judgeModel", repeat, replay_session AS "replaySession", attempts`;
         return taken;
       } catch (error) {
         // Another process has just begun another evaluation of the account.

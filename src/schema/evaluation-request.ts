@@ -85,6 +85,11 @@ const EvaluationInput = builder.inputType('EvaluationInput', {
       description: 'Model in place of the model of the definition, at most 128 characters.',
       validate: { schema: modelName },
     }),
+    judgeModel: t.string({
+      description:
+        'Model that judges replies, in place of the model that the operator or the definition names, at the same server. At most 128 characters.',
+      validate: { schema: modelName },
+    }),
   }),
 });
 
@@ -112,7 +117,7 @@ export function requestOf(
   input: typeof EvaluationInput.$inferInput,
   caller: Caller,
 ): EvaluationRequest {
-  const { environment, envVars, tests, testNames, replay, repeat, model } = input;
+  const { environment, envVars, tests, testNames, replay, repeat, model, judgeModel } = input;
   if (tests === false && testNames) throw invalidInput([NO_TESTS_BUT_NAMES]);
   return {
     ...actorOf(caller),
@@ -124,6 +129,7 @@ export function requestOf(
     replay: replay ? replayOf(replay) : undefined,
     repeat: repeat ?? 1,
     model: model ?? undefined,
+    judgeModel: judgeModel ?? undefined,
   };
 }
 

@@ -150,6 +150,11 @@ export const EvaluationObject = builder.prismaObject('Evaluation', {
       nullable: true,
       description: 'Model in place of the model of the definition. Null: the definition decides.',
     }),
+    judgeModel: t.exposeString('judgeModel', {
+      nullable: true,
+      description:
+        'Model that judges replies. Null: the model that the operator or the definition names.',
+    }),
     repeat: t.exposeInt('repeat', { description: 'How often each case is executed.' }),
     cases: t.exposeInt('cases', { description: 'Number of cases.' }),
     passed: t.exposeInt('passed', { description: 'Number of cases that have passed.' }),

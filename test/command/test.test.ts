@@ -66,6 +66,17 @@ describe('parley test', () => {
     expect(xml).toContain('The reply was: Hello &lt;there&gt;.');
   });
 
+  test('judges with the model of --judge-model', async () => {
+    app.upstream.script(({ request, say, end }) => {
+      say(request.body.model === 'strict' ? '{"reason": "No.", "holds": false}' : 'Hello.');
+      end();
+    });
+    await write('test "greets" {\n    user "Hi"\n    expect reply judged "It greets."\n  }');
+    const { stdout, code } = await parley('--judge-model', 'strict', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ failed: 1, skipped: 0 });
+    expect(code).toBe(1);
+  });
+
   test.each([
     [
       'a definition with mistakes',

@@ -222,14 +222,16 @@ describe('a deploy with a gate', () => {
     const where = { id: data.startEvaluation.id };
     const statusOf = async () => (await app.prisma.evaluation.findUniqueOrThrow({ where })).status;
     await expect.poll(statusOf, { timeout: 30_000 }).toBe('COMPLETED');
-    // One of some tests counts for no gate.
-    const some = await tenant.graphql(
-      `mutation { startEvaluation(botId: "${bot}", input: { evaluationId: "${where.id}", testNames: ["greets"] }) { id } }`,
-    );
-    const { id } = some.data.startEvaluation;
-    const isDone = async () =>
-      (await app.prisma.evaluation.findUniqueOrThrow({ where: { id } })).finishedAt !== null;
-    await expect.poll(isDone, { timeout: 30_000 }).toBe(true);
+    // An evaluation of some tests, and one with its own judge model, count for no gate.
+    for (const other of ['testNames: ["greets"]', 'judgeModel: "lenient"']) {
+      const { data } = await tenant.graphql(
+        `mutation { startEvaluation(botId: "${bot}", input: { evaluationId: "${where.id}", ${other} }) { id } }`,
+      );
+      const { id } = data.startEvaluation;
+      const isDone = async () =>
+        (await app.prisma.evaluation.findUniqueOrThrow({ where: { id } })).finishedAt !== null;
+      await expect.poll(isDone, { timeout: 30_000 }).toBe(true);
+    }
     const asked = app.upstream.requests.length;
     const { deployment } = await deploy({ source });
     expect(await decided(deployment.id)).toMatchObject({

@@ -11,6 +11,7 @@ const EVALUATION: TakenEvaluation = {
   source: SOURCE,
   envVars: null,
   model: null,
+  judgeModel: null,
   repeat: 1,
   replaySession: true,
   attempts: 1,

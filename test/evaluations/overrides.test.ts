@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { startUpstream } from '../helpers/upstream.ts';
 
@@ -13,6 +14,10 @@ beforeEach(async () => {
   tenant = await app.tenant();
   bot = await tenant.bot('');
   app.upstream.requests.length = 0;
+  app.upstream.script(({ say, end }) => {
+    say('Hello.');
+    end();
+  });
 });
 
 const MARK = 'A sentence of the test alone';
@@ -47,6 +52,87 @@ test('the model of the input is asked in place of the model of the definition', 
   expect(await ended({ source })).toMatchObject({ status: 'COMPLETED', passed: 1 });
   expect(await ended({ source, model: 'other-model' })).toMatchObject({ passed: 1 });
   expect(app.upstream.requests.map(({ body }) => body.model)).toEqual(['own-model', 'other-model']);
+});
+
+const JUDGED = 'test "t" { user "Hi"  expect reply judged "It greets." }';
+const VERDICT = '{"reason": "It does.", "holds": true}';
+
+/** Scripts a model that replies, and a model that judges. */
+const judge = ({ upstream }: TestApp) =>
+  upstream.script(({ request, say, end }) => {
+    say(request.body.messages[0]?.content.startsWith('You check') ? VERDICT : 'Hello.');
+    end();
+  });
+const modelsOf = ({ upstream }: TestApp) => upstream.requests.map(({ body }) => body.model);
+
+test('the judge model of the input judges in place of the model of the definition, which still replies', async () => {
+  judge(app);
+  const source = sourceWith('model "own-model"', JUDGED);
+  expect(await ended({ source })).toMatchObject({ passed: 1, judgeModel: null });
+  expect(await ended({ source, judgeModel: 'strict' })).toMatchObject({ passed: 1 });
+  expect(modelsOf(app)).toEqual(['own-model', 'own-model', 'own-model', 'strict']);
+});
+
+test('the judge model of a REST request judges in place of PARLEY_JUDGE_MODEL, and the reply shows it', async () => {
+  const server = await startApp({ judgeModel: 'of-the-operator' });
+  judge(server);
+  const owner = await server.tenant();
+  const desk = await owner.bot('');
+  const post = (body: object) =>
+    fetch(`${server.url}/v1/bots/${desk}/evaluations`, {
+      method: 'POST',
+      headers: { ...owner.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ agentlang: sourceWith('model "own-model"', JUDGED), ...body }),
+    });
+  const refused = await post({ judge_model: 'm'.repeat(129) });
+  expect([refused.status, (await refused.json()).error.details]).toEqual([
+    400,
+    [{ path: 'judge_model', message: 'must not be longer than 128 characters' }],
+  ]);
+  const started = await (await post({ judge_model: 'strict' })).json();
+  expect(started.judge_model).toBe('strict');
+  const where = { id: started.evaluation_id };
+  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
+  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
+  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 1 });
+  expect(modelsOf(server)).toEqual(['own-model', 'strict']);
+});
+
+test('the judge model of the input is asked at the own server of the definition, not at the server of the operator', async () => {
+  const own = await startUpstream();
+  own.script(({ request, say, end }) => {
+    say(request.body.model === 'strict' ? VERDICT : 'Hello.');
+    end();
+  });
+  const server = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
+  const owner = await server.tenant();
+  const source = sourceWith(`model "own" { base_url "${own.baseUrl}"  api_key env.KEY }`, JUDGED);
+  const envVars = [{ name: 'KEY', value: 'sk-own' }];
+  const { data, errors } = await owner.graphql(
+    'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { id } }',
+    { bot: await owner.bot(''), input: { source, envVars, judgeModel: 'strict' } },
+  );
+  expect(errors).toBeUndefined();
+  const where = { id: data.startEvaluation.id };
+  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
+  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
+  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 1 });
+  expect(own.requests.map(({ body }) => body.model)).toEqual(['own', 'strict']);
+  expect(server.upstream.requests).toEqual([]);
+  await own.close();
+});
+
+test('with the offline model, a judged expectation stays skipped with a judge model', async () => {
+  const server = await startApp({ model: createOfflineModel({ pace: 0 }) });
+  const owner = await server.tenant();
+  const { data } = await owner.graphql(
+    'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { id } }',
+    { bot: await owner.bot(''), input: { source: sourceWith('', JUDGED), judgeModel: 'strict' } },
+  );
+  const where = { id: data.startEvaluation.id };
+  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
+  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
+  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 0, skipped: 1 });
 });
 
 test('a model name of more than 128 characters is refused, over GraphQL and REST', async () => {

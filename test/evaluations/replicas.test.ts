@@ -48,6 +48,35 @@ test('a replica that stops returns its evaluation, and another one continues it 
   expect(asked).toEqual(['wait']);
 });
 
+test('a replica that continues an evaluation judges with the judge model of the evaluation', async () => {
+  const stopping = await startApp();
+  const tenant = await stopping.tenant();
+  const waits = Promise.withResolvers<void>();
+  stopping.upstream.script(async ({ closed }) => {
+    waits.resolve();
+    await closed;
+  });
+  const source =
+    'agentlang 5 agent "A" { prompt "p" test "one" { user "a" expect reply judged "It agrees." } }';
+  const { data } = await tenant.graphql(
+    `mutation ($bot: ID!, $source: String!) {
+      startEvaluation(botId: $bot, input: { source: $source, judgeModel: "strict" }) { id } }`,
+    { bot: await tenant.bot(''), source },
+  );
+  const where = { id: data.startEvaluation.id };
+  await waits.promise;
+  const continuing = await startApp();
+  continuing.upstream.script(({ request, say, end }) => {
+    say(request.body.model === 'strict' ? '{"reason": "It does.", "holds": true}' : 'yes');
+    end();
+  });
+  await stopping.close();
+  const find = () => continuing.prisma.evaluation.findUniqueOrThrow({ where });
+  await expect.poll(async () => (await find()).status, { timeout: 60_000 }).toBe('COMPLETED');
+  expect(await find()).toMatchObject({ passed: 1, failed: 0, skipped: 0 });
+  expect(continuing.upstream.requests.at(-1)?.body.model).toBe('strict');
+});
+
 test('a replica that stops hands its gate to another one, which repeats no finished run', async () => {
   const stopping = await startApp();
   const tenant = await stopping.tenant();

@@ -142,11 +142,11 @@ describe('the memory of a session', () => {
   });
 });
 
-describe('the model of an evaluation', () => {
+describe.each(['model', 'judgeModel'])('the %s of an evaluation', (member) => {
   const start = (model: string) =>
     tenant.graphql(
-      'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { model } }',
-      { bot, input: { source: TESTED, model } },
+      `mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { ${member} } }`,
+      { bot, input: { source: TESTED, [member]: model } },
     );
   const TESTED = `agentlang 5
 agent "A" {
@@ -158,10 +158,10 @@ agent "A" {
 
   test('has at most 128 characters', async () => {
     const { data } = await start('m'.repeat(128));
-    expect(data.startEvaluation.model).toBe('m'.repeat(128));
+    expect(data.startEvaluation[member]).toBe('m'.repeat(128));
     const { errors } = await start('m'.repeat(129));
     expect(errors?.[0]?.extensions.details).toEqual([
-      { path: 'input.model', message: 'must not be longer than 128 characters' },
+      { path: `input.${member}`, message: 'must not be longer than 128 characters' },
     ]);
   });
 });

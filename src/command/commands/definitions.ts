@@ -105,6 +105,11 @@ export const DEFINITIONS: readonly Command[] = [
         description: 'How often each test is run, 1 to 10. A test passes if all attempts pass.',
       },
       model: { value: 'NAME', description: 'A model in place of the model of the definition.' },
+      'judge-model': {
+        value: 'NAME',
+        description:
+          'The model that judges replies, in place of the model that the operator or the definition names.',
+      },
       replay: {
         value: 'NUMBER',
         description: 'Also repeat this number of the newest recorded runs, 1 to 500.',
@@ -146,6 +151,7 @@ export const DEFINITIONS: readonly Command[] = [
           environment: input.choice('env', ENVIRONMENT_NAMES) ?? 'production',
           repeat,
           model: input.text('model'),
+          judgeModel: input.text('judge-model'),
           replay,
           junit: input.text('junit'),
           markdown: input.text('markdown'),

@@ -29,6 +29,7 @@ export type TestOptions = VariableOptions & {
   environment: EnvironmentName;
   repeat: number;
   model: string | undefined;
+  judgeModel: string | undefined;
   /** How many of the newest recorded runs are repeated, besides the tests. */
   replay: number | undefined;
   /** A file for the results in JUnit XML. */
@@ -96,10 +97,10 @@ async function evaluate(path: string, options: TestOptions, context: Context) {
     name,
     value,
   }));
-  const { repeat, model, replay: last } = options;
+  const { repeat, model, judgeModel, replay: last } = options;
   const environment = toUpperCase(options.environment);
   const replay = last === undefined ? undefined : { last };
-  const input = { source: source.text, environment, envVars, repeat, model, replay };
+  const input = { source: source.text, environment, envVars, repeat, model, judgeModel, replay };
   const begin = { input, file: source.name };
   if (options.local)
     return withLocalServer(context, (target) =>

@@ -23,11 +23,11 @@ export function useRepeatCase(botId: string, evaluation: ListedEvaluationFragmen
   const [, navigate] = useLocation();
   const mayReplay = useScope('RUNS');
   const { run: begin, isBusy, problem } = useMutate(BeginEvaluation);
-  const { id, environment, model, repeat } = evaluation;
+  const { id, environment, model, judgeModel, repeat } = evaluation;
   const start = async ({ name, runId }: EvaluatedCase) => {
     const only =
       runId === null ? { testNames: [name] } : { tests: false, replay: { runIds: [runId] } };
-    const input = { evaluationId: id, environment, model, repeat, ...only };
+    const input = { evaluationId: id, environment, model, judgeModel, repeat, ...only };
     const { data } = await begin({ botId, input });
     if (data?.startEvaluation) navigate(evaluationsAddress(botId, data.startEvaluation.id));
   };

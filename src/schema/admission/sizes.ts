@@ -97,6 +97,7 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'DeploymentEdge.cursor': CURSOR,
   'Diagnostic.code': ascii(64),
   'Diagnostic.message': text(MAX_MESSAGE_LENGTH),
+  'Evaluation.judgeModel': text(BOUNDS.longNameLength),
   'Evaluation.model': text(BOUNDS.longNameLength),
   'Evaluation.note': SENTENCE,
   'Evaluation.sourceHash': ascii(64),

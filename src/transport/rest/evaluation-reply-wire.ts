@@ -45,6 +45,13 @@ export const startedReply = z
       .string()
       .nullable()
       .meta({ description: 'Model in place of the model of the definition.', examples: [null] }),
+    judge_model: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Model that judges replies, in place of the default one.',
+        examples: [null],
+      }),
     repeat: count('How often each case is run.', 1),
     cases: count('Number of tests and recorded runs.', 3),
     passed: count('Number of cases that have passed.', 2),

@@ -17,6 +17,7 @@ export function toEvaluationReply(evaluation: EvaluationFactsFragment) {
     environment: toLowerCase(evaluation.environment),
     source_hash: evaluation.sourceHash,
     model: evaluation.model,
+    judge_model: evaluation.judgeModel,
     repeat: evaluation.repeat,
     cases: evaluation.cases,
     passed: evaluation.passed,

@@ -136,6 +136,11 @@ export const evaluationBody = z
         description: 'Model in place of the model of the definition, at most 128 characters.',
         examples: ['gpt-6-luna'],
       }),
+      judge_model: modelName.optional().meta({
+        description:
+          'Model that judges replies, in place of the model that the operator or the definition names, at the same server. At most 128 characters.',
+        examples: ['gpt-6-luna'],
+      }),
     },
     { error: NOT_AN_OBJECT },
   )

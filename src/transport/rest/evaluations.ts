@@ -44,6 +44,7 @@ export const evaluationRoutes = [
           replay: body.replay && replayOf(body.replay),
           repeat: body.repeat,
           model: body.model,
+          judgeModel: body.judge_model,
         },
       },
     }),

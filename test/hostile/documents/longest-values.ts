@@ -158,6 +158,7 @@ export const LENGTHS: Lengths = {
   'Run.response': 6 * RESPONSE_LENGTH,
   'Run.responseExcerpt': 1_200,
   'Run.sessionId': jsonBytes(SESSION_ID),
+  'Evaluation.judgeModel': 130,
   'Evaluation.model': 130,
   'Evaluation.note': 2_002,
   'Evaluation.results': 1,

@@ -80,7 +80,7 @@ const OPEN: Record<string, string> = {
     'id bot environment status version message envNames sentEnvNames channels channelStates diagnostics active waitsForGate evaluationId createdAt deployedAt endedAt keyId previous rolledBackTo',
   DeployedBot: 'botId environment createdAt owner',
   Evaluation:
-    'id status verdict note environment sourceHash model repeat cases passed failed diverged skipped promptTokens ' +
+    'id status verdict note environment sourceHash model judgeModel repeat cases passed failed diverged skipped promptTokens ' +
     'completionTokens createdAt startedAt finishedAt results',
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',

@@ -73,8 +73,8 @@ function Body({
   verdict: EvaluationVerdict | undefined;
 }) {
   const [, setSearch] = useSearchParams();
-  const { id, note, environment, model, repeat, promptTokens, completionTokens } = evaluation;
-  const { createdAt, startedAt, finishedAt } = evaluation;
+  const { id, note, environment, model, judgeModel, repeat } = evaluation;
+  const { promptTokens, completionTokens, createdAt, startedAt, finishedAt } = evaluation;
   const repeatCase = useRepeatCase(botId, evaluation);
   const choose = (name: EvaluationVerdict | typeof ALL) =>
     setSearch(name === ALL ? {} : { verdict: toLowerCase(name) }, { replace: true });
@@ -101,6 +101,11 @@ function Body({
           {model && (
             <Pair name="Model">
               <span className="mono">{model}</span>
+            </Pair>
+          )}
+          {judgeModel && (
+            <Pair name="Judge model">
+              <span className="mono">{judgeModel}</span>
             </Pair>
           )}
           {repeat > 1 && <Pair name="Attempts at each case">{repeat}</Pair>}

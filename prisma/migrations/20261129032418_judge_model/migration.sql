@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "evaluations" ADD COLUMN     "judge_model" TEXT;
