@@ -364,7 +364,7 @@ describe('the test chat', () => {
     await write(page, agent('histry none'));
     await page.locator('[title="Correct the errors first."]').first().waitFor();
     await write(page, agent('model "m" { api_key env.MODEL_KEY }'));
-    await page.getByText('1 without a value').click();
+    await page.getByText('1 variable unset', { exact: true }).click();
     await page.getByLabel('MODEL_KEY').fill('secret-of-the-test');
     await page.getByText('Variables', { exact: true }).waitFor();
     await assertAccessible(page);

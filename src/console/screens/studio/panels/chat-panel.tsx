@@ -144,7 +144,9 @@ function Variables({
   return (
     <details className="studio-variables">
       <summary className="chip chip-button">
-        {missing.length === 0 ? 'Variables' : `${missing.length} without a value`}
+        {missing.length === 0
+          ? 'Variables'
+          : `${missing.length} variable${missing.length === 1 ? '' : 's'} unset`}
       </summary>
       <div className="studio-variables-body">
         <p className="faint">Values for this chat only. They stay in this tab.</p>
