@@ -109,9 +109,7 @@ export function createApprovals({
     if (edited === undefined) return shown;
     // They are stored and shown as they are.
     if (deployment.redactor.redact(edited) !== edited)
-      throw invalidInput([
-        { path: 'arguments', message: 'must not hold the value of a variable' },
-      ]);
+      throw invalidInput([{ path: 'arguments', message: 'must not hold the value of a variable' }]);
     // No argument can change the host: the language allows only variables before the path of a URL.
     return ready(approval, deployment, edited, signal);
   };
