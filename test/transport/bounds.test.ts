@@ -141,6 +141,7 @@ const FORMS: Record<string, string> = {
   'body repeat': '1 to 10',
   'body replay': '1 to 500 runs',
   'body model': 'at most 128 characters',
+  'body judge_model': 'at most 128 characters',
   'body note': 'at most 2,000 characters',
   'body arguments': 'at most 64 KiB',
   'query cursor': 'opaque',

@@ -138,7 +138,7 @@ export const evaluationBody = z
       }),
       judge_model: modelName.optional().meta({
         description:
-          'Model that judges replies, in place of the model that the operator or the definition names, at the same server. At most 128 characters.',
+          'Model that judges replies, at most 128 characters, in place of the model that the operator or the definition names. It has the same server.',
         examples: ['gpt-6-luna'],
       }),
     },
