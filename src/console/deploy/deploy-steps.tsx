@@ -4,6 +4,7 @@ import { toLowerCase } from '../../vocabulary/names.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
 import { VariablesDiff } from '../diff/variables-diff.tsx';
 import { gateSentence } from '../evaluations/gate-sentence.ts';
+import { quantity } from '../numbers.ts';
 import { Choice } from '../parts/choices.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Refused } from '../parts/state.tsx';
@@ -76,7 +77,7 @@ function Variables({ form, change, environment }: Omit<StepsProps, 'onGoTo'>) {
   const asked = fields.filter(({ isRunning }) => !isRunning);
   const others = fields.filter(({ isRunning }) => isRunning);
   const note = [
-    asked.length > 0 && `${asked.length} asked`,
+    asked.length > 0 && `${quantity(asked.length, 'value')} to enter`,
     others.length > 0 && `${others.length} in ${toLowerCase(environment)}`,
   ]
     .filter(Boolean)

@@ -20,7 +20,7 @@ export function Modal({ onClose, children, ...rest }: ModalProps) {
       if (element.open) return;
       element.showModal();
       // Opening moves the focus to the first control, which is the button that closes.
-      element.querySelector<HTMLElement>('input, select, textarea')?.focus();
+      element.querySelector<HTMLElement>('input, select, textarea')?.focus({ preventScroll: true });
     };
     open();
     // A browser that does not know `closedby` closes the dialog at a second Escape, whose `cancel` cannot be prevented.

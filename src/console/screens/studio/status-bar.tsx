@@ -1,4 +1,4 @@
-/** Below the editor: where the text is kept, and the keys that cannot be guessed. */
+/** Below the editor: where the text is kept, the reference of the language, and the keys that cannot be guessed. */
 export function StatusBar({ isChanged, isKept }: { isChanged: boolean; isKept: boolean }) {
   return (
     <footer className="studio-status">
@@ -9,6 +9,9 @@ export function StatusBar({ isChanged, isKept }: { isChanged: boolean; isKept: b
             ? 'Your changes are kept in this browser.'
             : 'This browser cannot keep your changes. Deploy or copy them before you leave.'}
       </span>
+      <a href="/guide/language" target="_blank" rel="noreferrer">
+        Language reference
+      </a>
       <span className="studio-keys">
         <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves the editor · <kbd>F2</kbd> renames · <kbd>F8</kbd>{' '}
         next problem
