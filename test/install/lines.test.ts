@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agent } from '../helpers/app.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { type ServerProcess, startServer } from '../helpers/server.ts';
-import { copyClone, ownEnvironment, runLine } from './commands.ts';
+import { copyClone, ownEnvironment, ROOT, runLine } from './commands.ts';
 import { documentedLines } from './documented-lines.ts';
 
 /** An installation of all packages, and the build. */
@@ -147,6 +147,34 @@ describe('the documented lines of npm and npx', () => {
       );
       expect(workflow.filter((line) => line.startsWith('npx'))).toHaveLength(4);
       for (const line of workflow) await follow(line, project, env);
+
+      await writeFile(
+        join(project, 'desk.agent'),
+        agent('test "greets" { user "Hi"  expect no call }'),
+      );
+      const tests = linesOf('docs/test-an-agent.md').filter((line) => line.startsWith('npx '));
+      expect(tests.length).toBeGreaterThan(0);
+      for (const line of tests) expect(await follow(line, project, env)).toContain('1 passed');
+      expect(await readFile(join(project, 'results.xml'), 'utf8')).toContain('greets');
+      expect(await readFile(join(project, 'results.md'), 'utf8')).toContain('1 passed');
+    },
+    LINE_MS,
+  );
+
+  test(
+    'list the bots as MCP tools in the inspector',
+    async () => {
+      const project = await temporaryDirectory();
+      const page = await readFile(join(ROOT, 'docs/mcp-server.md'), 'utf8');
+      const [, config = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+      const own = config
+        .replace('http://127.0.0.1:4000', server.url)
+        .replace('YOUR_API_KEY', server.operatorKey());
+      await writeFile(join(project, 'mcp.json'), own);
+      // The inspector needs a newer Node than a fresh machine may have.
+      const PATH = `${join(clone, 'node_modules/node/bin')}:${process.env.PATH}`;
+      for (const line of linesOf('docs/mcp-server.md'))
+        expect(await follow(line, project, { PATH })).toContain('"name": "demo"');
     },
     LINE_MS,
   );
