@@ -86,8 +86,8 @@ describe('redaction takes linear time', () => {
     const redactor = createRedactor({ A: `${'+'.repeat(30_000)}y`, B: `${'%41'.repeat(10_000)}x` });
     const text = repeatTo('+', 60_000) + repeatTo('%41', 60_000);
     expect(redactor.redact(text)).toBe(text);
-    await expectLinear((size) => () => redactor.redact(repeatTo('+', size)), 60_000);
-    await expectLinear((size) => () => redactor.redact(repeatTo('%41', size)), 60_000);
+    await expectLinear((size) => () => redactor.redact(repeatTo('+', size)), 120_000);
+    await expectLinear((size) => () => redactor.redact(repeatTo('%41', size)), 120_000);
   });
 });
 
