@@ -14,6 +14,7 @@ import type { Answer, Attack, AttackContext, Attacks, Request, Target } from './
 import { json } from './attack.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { documentAttacks } from './attacks/documents.ts';
+import { entranceAttacks } from './attacks/entrances.ts';
 import { feedAttacks } from './attacks/feeds.ts';
 import { headerAttacks } from './attacks/headers.ts';
 import { runAttacks } from './attacks/runs.ts';
@@ -42,6 +43,7 @@ const attacks: Attacks = {
   ...runAttacks,
   ...headerAttacks,
   ...feedAttacks,
+  ...entranceAttacks,
 };
 const agent = new Agent({ keepAlive: true, maxSockets: 40, localAddress });
 const { hostname, port } = new URL(target.url);

@@ -3,26 +3,39 @@ import type { AttackContext, Attacks } from '../attack.ts';
 import { botPath, json } from '../attack.ts';
 import { MODEL_BEHAVIOURS, TOOL_BEHAVIOURS } from '../upstream.ts';
 
-/** Begins a run that the hostile model serves with a given behaviour. */
+const ACCEPTS_BOTH = 'application/json, text/event-stream';
+
+/** Begins a run by one of the entrances; the hostile model serves it with a given behaviour. */
 async function run(
   { sendWithKey, random }: AttackContext,
   bot: string,
   message: string,
   more: Record<string, unknown> = {},
 ) {
-  const ways: [string, Record<string, unknown>][] = [
-    ['chat', { message }],
-    ['chat', { message, stream: true }],
-    ['execute', { prompt: message }],
-    ['execute', { prompt: message, background: true }],
-  ];
-  const [path, body] = ways[random.int(0, ways.length - 1)] ?? ['chat', { message }];
-  const accept = 'stream' in body ? 'text/event-stream' : 'application/json';
+  const isStreamed = random.pick([false, true]);
+  const call = { name: bot, arguments: { message, ...more }, _meta: { progressToken: 1 } };
+  const [path, body] = random.pick<[path: string, body: object]>([
+    [botPath(bot, 'chat'), { message, stream: isStreamed, ...more }],
+    [botPath(bot, 'execute'), { prompt: message, ...more }],
+    [botPath(bot, 'execute'), { prompt: message, background: true, ...more }],
+    [
+      '/v1/chat/completions',
+      { model: bot, messages: [{ role: 'user', content: message }], stream: isStreamed, ...more },
+    ],
+    ['/v1/responses', { model: bot, input: message, stream: isStreamed, ...more }],
+    ['/v1/responses', { model: bot, input: message, background: true, ...more }],
+    ['/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }],
+  ]);
   return sendWithKey({
     method: 'POST',
-    path: botPath(bot, path),
-    headers: { ...json, accept, 'x-session-id': `session-${random.int(1, 20)}` },
-    body: { ...body, ...more },
+    path,
+    headers: {
+      ...json,
+      accept: isStreamed || path === '/mcp' ? ACCEPTS_BOTH : 'application/json',
+      'mcp-protocol-version': '2025-06-18',
+      'x-session-id': `session-${random.int(1, 20)}`,
+    },
+    body,
   });
 }
 
