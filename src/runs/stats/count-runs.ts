@@ -118,7 +118,7 @@ export function createCountRuns({
       Prisma.sql`
         taken AS (
           DELETE FROM run_total_changes USING moved
-          WHERE run_total_changes.id IN (SELECT id FROM run_total_changes WHERE ${inside} LIMIT ${batch})
+          WHERE ctid = ANY(ARRAY(SELECT ctid FROM run_total_changes WHERE ${inside} LIMIT ${batch}))
           RETURNING run_total_changes.*
         ),
         entry AS (${entriesOfChanges(Prisma.sql`taken AS runs`)}),

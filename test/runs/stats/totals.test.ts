@@ -261,6 +261,27 @@ describe('the totals of hours and days', () => {
       to: new Date(hour.getTime() + 24 * HOUR_MS),
     });
   });
+
+  test('count many changes of one transaction, of which the planner knows nothing', async () => {
+    const { prisma } = database;
+    const botId = await makeBot();
+    await beginAt(END);
+    await countAll();
+    const changes = 60_000;
+    const store = () => prisma.$executeRaw`
+      INSERT INTO run_total_changes (bot_id, created_at, kind, environment, channel, status, key_id, runs, tokens)
+      SELECT ${botId}, ${new Date(START)}, 'CHAT', 'PRODUCTION', 'API', 'COMPLETED', '', 1, 2
+      FROM generate_series(1, ${changes})`;
+    await store();
+    await prisma.$executeRaw`DELETE FROM run_total_changes`;
+    // The table keeps its pages and has no rows, as if it were vacuumed while an import is not committed yet.
+    await prisma.$executeRaw`VACUUM (TRUNCATE false) run_total_changes`;
+    await store();
+    await createCountRuns({ prisma }).countAll(new AbortController().signal);
+    expect(await prisma.runTotal.findMany({ where: { botId, unit: 'DAY' } })).toMatchObject([
+      { runs: changes, tokens: BigInt(2 * changes) },
+    ]);
+  });
 });
 
 describe('a rebuild', () => {
