@@ -1,19 +1,28 @@
 import Fastify from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { CompletionEventFragment } from '../../src/generated/operations/openai.ts';
 import type { StreamedEventFragment } from '../../src/generated/operations/rest.ts';
 import { clientSignal } from '../../src/transport/http.ts';
+import { COMPLETION } from '../../src/transport/openai/completion-encoder.ts';
 import { REPLY } from '../../src/transport/rest/frame-encoder.ts';
 import { streamEvents } from '../../src/transport/rest/sse.ts';
+import type { StreamForm } from '../../src/transport/rest/stream-form.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
+type Options = { chunks?: string[]; asked?: unknown; pingAfterMs?: number };
+
 /** A server that streams the test's events, with short intervals unless the test says otherwise, and records the chunks. */
-const serve = async (
-  start: () => Promise<AsyncIterable<StreamedEventFragment>>,
-  { chunks = [], pingAfterMs = 20 }: { chunks?: string[]; pingAfterMs?: number } = {},
+const serve = (start: () => Promise<AsyncIterable<StreamedEventFragment>>, options?: Options) =>
+  serveIn(REPLY, start, options);
+
+const serveIn = async <Event extends { type: string }>(
+  form: StreamForm<Event>,
+  start: () => Promise<AsyncIterable<Event>>,
+  { chunks = [], asked, pingAfterMs = 20 }: Options = {},
 ) => {
   const app = Fastify({ forceCloseConnections: true });
   const results = async () => {
@@ -29,7 +38,7 @@ const serve = async (
       return write(chunk);
     };
     const limits = { pingAfterMs, headersWithinMs: 20 };
-    await streamEvents(reply, REPLY, results, clientSignal(reply), limits);
+    await streamEvents(reply, form, results, clientSignal(reply), { asked, ...limits });
     return reply;
   });
   closing.push(() => app.close());
@@ -69,6 +78,29 @@ describe('a stream of frames', () => {
       if (text.split(': ping\n\n').length > 2) continueEvents.resolve();
     }
     expect(text).toMatch(/^data: \{"delta":"Well"\}\n\n(: ping\n\n){2,}data: \{"event":"done"/);
+  });
+
+  test('sends comments in a stream of OpenAI’s API too', async () => {
+    const continueEvents = Promise.withResolvers<void>();
+    const response = await serveIn(
+      COMPLETION,
+      async () =>
+        (async function* (): AsyncGenerator<CompletionEventFragment> {
+          yield { type: 'TextDelta', delta: 'Well' };
+          await continueEvents.promise;
+          yield { type: 'TextDelta', delta: 'done' };
+        })(),
+      { asked: { model: 'demo', includesUsage: false } },
+    );
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.split(': ping\n\n').length > 2) continueEvents.resolve();
+      if (text.includes('done')) break;
+    }
+    expect(text).toMatch(
+      /"content":"Well"\}[^\n]*\n\n(: ping\n\n){2,}data: \{[^\n]*"content":"done"/,
+    );
   });
 
   test('sends simultaneous events in one chunk, up to a size', async () => {
