@@ -85,6 +85,6 @@ function compress(): Plugin {
   return {
     name: 'compress',
     apply: 'build',
-    closeBundle: () => precompress(join(outDir, 'assets')),
+    writeBundle: () => precompress(join(outDir, 'assets')),
   };
 }

@@ -59,10 +59,17 @@ describe('the documentation', () => {
       `parley() { '${process.execPath}' '${COMMAND}' "$@"; }`,
       ...commands,
     ].join('\n');
-    await run('bash', ['-c', script.replaceAll('http://127.0.0.1:4000', server.url)], {
-      cwd: await temporaryDirectory(),
-      env: { ...process.env, PARLEY_API_KEY: apiKey, PARLEY_URL: server.url },
-    });
+    const { stdout } = await run(
+      'bash',
+      ['-c', script.replaceAll('http://127.0.0.1:4000', server.url)],
+      {
+        cwd: await temporaryDirectory(),
+        env: { ...process.env, PARLEY_API_KEY: apiKey, PARLEY_URL: server.url },
+      },
+    );
+    // A command that the page expects to fail shows its exit code.
+    const shown = blocksOf(page).flatMap(({ text }) => text.match(/^exit code \d+$/gm) ?? []);
+    expect(stdout.match(/^exit code \d+$/gm) ?? []).toEqual(shown);
   });
 
   const operations = PAGES.flatMap((page) =>

@@ -32,8 +32,7 @@ const write = (...tests: string[]) =>
 const PASSES = 'test "greets" {\n    user "Hi"\n    expect reply contains "hello"\n  }';
 const FAILS = 'test "says bye" {\n    user "Hi"\n    expect reply is "Bye."\n  }';
 
-const setGate = () =>
-  tenant.graphql(`mutation { updateBot(id: "${bot}", input: { gate: { tests: true } }) { id } }`);
+const setGate = () => user.parleyHere(['gate', 'set', '--bot', bot]);
 
 const deploy = (...line: string[]) =>
   user.parleyHere(['deploy', file, '--bot', bot, '--yes', ...line]);
@@ -54,7 +53,9 @@ describe('parley deploy with a gate', () => {
     const { stderr, code } = await deploy();
     expect(stderr).toContain('✗ says bye');
     expect(stderr).toContain('test-failed');
+    expect(stderr).toContain('desk.agent:11:5 expected reply is "Bye.". The reply was: Hello.');
     expect(stderr).toMatch(/The gate of .* held dep_\w+ back\. What ran before goes on\./);
+    expect(stderr).toContain(`parley test FILE --bot ${bot} runs the tests.`);
     expect(code).toBe(1);
     const { data } = await tenant.graphql(`{ bot(id: "${bot}") { activeDeployment { source } } }`);
     expect(data.bot.activeDeployment.source).toContain('Old.');
@@ -80,6 +81,108 @@ describe('parley deploy with a gate', () => {
     await setGate();
     const { stderr, code } = await user.parleyHere(['promote', '--bot', bot, '--yes']);
     expect(stderr).toContain('✗ says bye');
+    expect(code).toBe(1);
+  });
+});
+
+test('a newcomer sets a gate, breaks the prompt, reads why it is held back, and mends it', async () => {
+  const prompt = (text: string) =>
+    writeFile(
+      file,
+      `agentlang 5\nagent "Desk" {\n  description "d"\n  prompt "${text}"\n  test "gives the hours" {\n    user "When are you open?"\n    expect reply contains "9 to 5"\n  }\n}\n`,
+    );
+  app.upstream.script(({ request, say, end }) => {
+    const { content } = request.body.messages[0] ?? {};
+    say(content?.includes('Open from 9 to 5') ? 'From 9 to 5.' : 'I do not know.');
+    end();
+  });
+  const parley = (...line: string[]) => user.parleyHere(line);
+  const id = `${bot}-new`;
+  await prompt('Be brief. Open from 9 to 5.');
+  const missing = await parley('test', file, '--bot', id);
+  expect(missing.stderr).toContain(`There is no bot "${id}" that the key may use.`);
+  const [create = ''] =
+    /parley bots create \S+/.exec((await parley('gate', '--bot', 'x')).stderr) ?? [];
+  expect(create).toBe('parley bots create x');
+  expect((await parley('bots', 'create', id)).code).toBe(0);
+  const on = ['--bot', id];
+  expect((await parley('test', file, ...on)).stdout).toContain('1 passed, 0 failed');
+  expect((await parley('deploy', file, ...on, '--yes')).code).toBe(0);
+  expect((await parley('gate', 'set', ...on)).stdout).toContain('all tests must pass');
+
+  await prompt('Be kind.');
+  const held = await parley('deploy', file, ...on, '--yes');
+  expect(held.code).toBe(1);
+  expect(held.stderr).toContain(
+    `${file}:7:5 expected reply contains "9 to 5". The reply was: I do not know.`,
+  );
+  const [again = ''] = /parley test FILE --bot \S+/.exec(held.stderr) ?? [];
+  const words = again.replace('FILE', file).split(' ').slice(1);
+  expect((await parley(...words)).code).toBe(1);
+  const active = `{ bot(id: "${id}") { activeDeployment { source } } }`;
+  const before = await tenant.graphql(active);
+  expect(before.data.bot.activeDeployment.source).toContain('Be brief.');
+
+  await prompt('Be kind. Open from 9 to 5.');
+  expect((await parley(...words)).code).toBe(0);
+  const mended = await parley('deploy', file, ...on, '--yes');
+  expect(mended.stdout).toMatch(/^Deployed dep_\w+ on /m);
+  const after = await tenant.graphql(active);
+  expect(after.data.bot.activeDeployment.source).toContain('Be kind. Open');
+});
+
+describe('parley gate', () => {
+  const gate = (...line: string[]) => user.parleyHere(['gate', ...line, '--bot', bot]);
+
+  test('shows that a bot has none, and how to set one', async () => {
+    const { stdout, code } = await gate();
+    expect(stdout).toBe(
+      `"${bot}" has no gate. A deploy becomes active without an evaluation. Set one: parley gate set --bot ${bot}\n`,
+    );
+    expect(code).toBe(0);
+    expect((await gate('--json')).stdout).toBe('null\n');
+  });
+
+  test('sets the whole gate, shows it and removes it', async () => {
+    const { stdout, code } = await gate(
+      ...['set', '--replay', '20', '--feedback', 'up', '--max-worse', '1', '--repeat', '3'],
+    );
+    const sentence = `Gate of ${bot} (production): all tests must pass; of the last 20 well-rated runs, at most 1 may be worse and 5 may diverge, each 3 times.\n`;
+    expect(stdout).toBe(
+      `${sentence}It holds from the next deploy on: parley deploy FILE --bot ${bot}\n`,
+    );
+    expect(code).toBe(0);
+    expect((await gate()).stdout).toBe(sentence);
+    await gate('set', '--no-tests', '--replay', '7');
+    expect(JSON.parse((await gate('--json')).stdout)).toEqual({
+      tests: false,
+      replay: { last: 7, feedback: null, maxWorse: 0, maxDiverged: 5 },
+      repeat: 1,
+    });
+    expect((await gate('remove')).stdout).toBe(`"${bot}" has no gate.\n`);
+    expect((await gate()).stdout).toContain('has no gate');
+  });
+
+  test('exits with 2 for a gate that is empty or has a rule without runs', async () => {
+    for (const line of [
+      ['--no-tests'],
+      ['--max-worse', '1'],
+      ['--replay', '0'],
+      ['--replay', '501'],
+      ['--replay', '5', '--max-worse', '-1'],
+      ['--repeat', '11'],
+      ['--replay', '5', '--feedback', 'some'],
+    ])
+      expect((await gate('set', ...line)).code, line.join(' ')).toBe(2);
+    expect((await gate('--json')).stdout).toBe('null\n');
+  });
+
+  test('needs the scope admin to change it', async () => {
+    const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY'] });
+    const { stderr, code } = await user.parleyHere(['gate', 'set', '--bot', bot], {
+      env: { PARLEY_API_KEY: key },
+    });
+    expect(stderr).toContain('admin');
     expect(code).toBe(1);
   });
 });

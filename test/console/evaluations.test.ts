@@ -161,7 +161,7 @@ browserTest(
     };
     await deploy();
     const outcome = page.getByRole('region', { name: 'Outcome' });
-    await outcome.getByText(/v2 failed, and production is unchanged/).waitFor();
+    await outcome.getByText(/The gate held v2 back, and production is unchanged/).waitFor();
     await outcome.getByText(/the test "gives the price" failed/).waitFor();
     await assertAccessible(page);
     await outcome.getByRole('link', { name: 'Open its evaluation' }).click();

@@ -134,6 +134,18 @@ describe('highlighting', () => {
 });
 
 describe('completion', () => {
+  test('writes a test that is valid as it is', () => {
+    const { syntax, offset } = inAgent('  description "d"\n  prompt "p"\n  tes|');
+    const options = completionsAt(syntax, offset)?.options ?? [];
+    const { snippet = '' } = options.find(({ label }) => label === 'test') ?? {};
+    const written = snippet.replaceAll(/#\{(?:\d+:)?(.*?)\}/g, '$1');
+    const { diagnostics } = readDefinition(
+      `agentlang 5\nagent "A" {\n  description "d"\n  prompt "p"\n${written}\n}\n`,
+    );
+    expect(diagnostics).toEqual([]);
+    expect(written).toMatch(/^test "text" \{/);
+  });
+
   test('offers the words that the block still allows', () => {
     expect(labelsAt(inAgent('  prompt "p"\n  model "m" {\n    temperature 1\n    |\n  }'))).toEqual(
       ['max_tokens', 'reasoning', 'parameter', 'fallback', 'timeout', 'base_url', 'api_key'],

@@ -4,6 +4,7 @@ import { APPROVALS } from './approvals.ts';
 import { CONVERSATIONS } from './conversations.ts';
 import { DEFINITIONS } from './definitions.ts';
 import { DEPLOYMENTS } from './deployments.ts';
+import { GATE } from './gate.ts';
 import { RUNS } from './runs.ts';
 import { SERVER } from './server.ts';
 import { shell } from './shell.ts';
@@ -13,6 +14,7 @@ const OTHERS: readonly Command[] = [
   ...ACCOUNT,
   ...DEFINITIONS,
   ...DEPLOYMENTS,
+  ...GATE,
   ...CONVERSATIONS,
   ...RUNS,
   ...APPROVALS,

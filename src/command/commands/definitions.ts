@@ -2,7 +2,7 @@ import { ENVIRONMENT_NAMES } from '../../vocabulary/environments.ts';
 import { TEMPLATE_NAMES } from '../definitions/template-names.ts';
 import { UsageError } from '../errors.ts';
 import { type Command, command } from '../line/definition.ts';
-import { BOT, DEFINITION, ENV, VAR, VARS } from './options.ts';
+import { BOT, DEFINITION, ENV, numberOf, VAR, VARS } from './options.ts';
 
 const FILES = {
   placeholder: 'FILE',
@@ -136,12 +136,12 @@ export const DEFINITIONS: readonly Command[] = [
       },
     ],
     async run(input, context) {
-      const repeat = numberOf('repeat', input.text('repeat') ?? '1', 10);
+      const repeat = numberOf('repeat', input.text('repeat') ?? '1', 1, 10);
       const given = input.text('replay');
       const local = input.flag('local');
       if (local && (input.text('bot') !== undefined || given !== undefined))
         throw new UsageError('--local does not go together with --bot and --replay.');
-      const replay = given === undefined ? undefined : numberOf('replay', given, 500);
+      const replay = given === undefined ? undefined : numberOf('replay', given, 1, 500);
       const { test } = await import('../evaluations/test.ts');
       await test(
         input.required('file'),
@@ -187,11 +187,3 @@ export const DEFINITIONS: readonly Command[] = [
     },
   }),
 ];
-
-/** @throws UsageError if the text is no number from 1 to the largest. */
-function numberOf(option: string, text: string, largest: number): number {
-  const number = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > largest)
-    throw new UsageError(`--${option} must be a whole number from 1 to ${largest}.`);
-  return number;
-}

@@ -58,13 +58,17 @@ export const LIMIT = {
   description: 'The number of entries, 1 to 1000. Defaults to 20.',
 } as const satisfies Option;
 
-/** @throws UsageError if the text is no number from 1 to 1000. */
+/** The value of `--limit`. */
 export function limitOf(text: string | undefined): number {
-  if (text === undefined) return 20;
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > 1_000)
-    throw new UsageError('--limit must be a whole number from 1 to 1000.');
-  return limit;
+  return numberOf('limit', text ?? '20', 1, 1_000);
+}
+
+/** @throws UsageError if the text is no whole number within the bounds. */
+export function numberOf(option: string, text: string, least: number, largest: number): number {
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number >= least && number <= largest))
+    throw new UsageError(`--${option} must be a whole number from ${least} to ${largest}.`);
+  return number;
 }
 
 export const SKIP_GATE = {

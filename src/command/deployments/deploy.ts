@@ -93,7 +93,12 @@ async function send(
     const { deploymentId } = await connection.forBot(botId, () =>
       connection.parley.deploy(botId, input),
     );
-    return await readOutcome({ deploymentId, botId, environment }, connection, context);
+    return await readOutcome(
+      { deploymentId, botId, environment },
+      source.name,
+      connection,
+      context,
+    );
   } catch (error) {
     if (!(error instanceof DeployError)) throw error;
     const problems = error.diagnostics.map((one) => ({ ...one, severity: 'ERROR' as const }));

@@ -23,14 +23,19 @@ export type Outcome = {
   diagnostics: Problem[];
 };
 
-/** Waits until a deployment is no longer pending, for its gate too, and reads its channels and warnings. */
+/**
+ * Waits until a deployment is no longer pending, for its gate too, and reads its channels and warnings.
+ *
+ * @param file the name of the source, before the places in it.
+ */
 export async function readOutcome(
   ids: Pick<Outcome, 'deploymentId' | 'botId' | 'environment'>,
+  file: string,
   connection: Connection,
   context: Context,
 ): Promise<Outcome> {
   const { signal, terminal } = context;
-  await waitForGate(ids, connection, context);
+  await waitForGate(ids, file, connection, context);
   const deadline = Date.now() + PENDING_LIMIT_MS;
   for (let isFirst = true; ; isFirst = false) {
     const { status, channels, diagnostics } = await readState(
@@ -60,6 +65,7 @@ async function readState(id: string, { graphql }: Connection, { signal }: Contex
 /** Waits for the gate of a deployment, and prints each case to stderr as it ends. */
 async function waitForGate(
   { deploymentId, botId }: Pick<Outcome, 'deploymentId' | 'botId'>,
+  file: string,
   connection: Connection,
   context: Context,
 ): Promise<void> {
@@ -72,7 +78,7 @@ async function waitForGate(
       followed = evaluationId;
       terminal.progress(`Waiting for the gate of ${botId}…`);
       const show = async (result: CaseResult, { repeat }: Evaluation) =>
-        terminal.note(lineOf('definition', result, repeat, terminal.errorStyle));
+        terminal.note(lineOf(file, result, repeat, terminal.errorStyle));
       await followEvaluation({ botId, id: evaluationId }, connection, context, show);
     } else if (!waitsForGate) return;
     else if (Date.now() > deadline)
@@ -101,7 +107,9 @@ export async function printOutcome(
   const place = `${botId} (${environment})`;
   if (status === 'failed') {
     if (json) await print(outcome, () => '');
-    throw new Refusal(`The gate of ${place} held ${deploymentId} back. What ran before goes on.`);
+    throw new Refusal(
+      `The gate of ${place} held ${deploymentId} back. What ran before goes on. Correct the definition and deploy it again. Without a deploy, parley test FILE --bot ${botId} runs the tests.`,
+    );
   }
   await print(outcome, () => {
     if (status === 'pending')

@@ -50,6 +50,6 @@ export async function promote(
   );
   if (!promoted) throw new Refusal('The server returned no deployment.');
   const ids = { deploymentId: promoted.id, botId, environment: 'production' as const };
-  const outcome = await readOutcome(ids, connection, context);
+  const outcome = await readOutcome(ids, id, connection, context);
   await printOutcome(outcome, { name: id, text: source }, context, `Promoted ${id} as`);
 }

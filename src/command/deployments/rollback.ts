@@ -50,7 +50,7 @@ export async function rollback(
     connection.parley.rollback(botId, id, { message: options.message }),
   );
   const ids = { deploymentId, botId, environment: target.environment };
-  const outcome = await readOutcome(ids, connection, context);
+  const outcome = await readOutcome(ids, id, connection, context);
   const source = { name: id, text: target.source };
   await printOutcome(outcome, source, context, `Rolled back to ${id} as`);
 }

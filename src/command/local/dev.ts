@@ -98,7 +98,7 @@ async function deployChange(
       connection.parley.deploy(bot, input),
     );
     const ids = { deploymentId, botId: bot, environment: 'production' as const };
-    const outcome = await readOutcome(ids, connection, context);
+    const outcome = await readOutcome(ids, change.name, connection, context);
     if (outcome.diagnostics.length > 0)
       terminal.note(codeFrames(change, outcome.diagnostics, terminal.errorStyle));
     await emit({ type: 'deployed', ...outcome }, () => `Deployed ${deploymentId} to ${bot}.\n`);

@@ -43,7 +43,9 @@ export function connectTo(target: Target, context: Context): Connection {
     const known = await graphql.run(BotNames, { first: MAX_NAMES }, signal).catch(() => undefined);
     const ids = known?.bots.edges.map(({ node }) => node.id) ?? [];
     const list = ids.length > 0 && ids.length <= 5 ? ` The key sees ${ids.join(', ')}.` : '';
-    const hint = didYouMean(botId, ids) || list || ' Run parley bots for the list.';
+    const hint =
+      didYouMean(botId, ids) ||
+      `${list || ' Run parley bots for the list.'} Create it: parley bots create ${botId}`;
     return new Refusal(`There is no bot "${botId}" that the key may use.${hint}`, { cause });
   }
 

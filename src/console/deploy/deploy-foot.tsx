@@ -50,7 +50,12 @@ export function DeployFoot({
       <div className="deploy-effect">
         <Refused problem={problem} />
         <p className="soft">
-          {effectOf(change, { environment, running: running && versionName(running), botName })}
+          {effectOf(change, {
+            environment,
+            running: running && versionName(running),
+            botName,
+            hasGate: form.gate !== undefined && !form.skipsGate,
+          })}
         </p>
       </div>
       <Button unavailable={isBusy && UNDER_WAY} onClick={onCancel}>

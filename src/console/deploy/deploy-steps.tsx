@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { Environment } from '../../generated/operations/console.ts';
+import { gateSentence } from '../../vocabulary/gates.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
 import { TextDiffView } from '../diff/text-diff-view.tsx';
 import { VariablesDiff } from '../diff/variables-diff.tsx';
-import { gateSentence } from '../evaluations/gate-sentence.ts';
 import { quantity } from '../numbers.ts';
 import { Choice } from '../parts/choices.tsx';
 import { TextField } from '../parts/field.tsx';

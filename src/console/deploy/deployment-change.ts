@@ -39,23 +39,37 @@ export function labelsOf(change: DeploymentChange, environment: Environment) {
   return { title: `Roll back to ${name}`, action: `Roll back to ${name}`, after: name };
 }
 
-/** The effect of a change, in sentences. @param running the name of the active deployment. */
+/**
+ * The effect of a change, in sentences.
+ *
+ * @param running the name of the active deployment.
+ * @param hasGate whether the definition must pass the gate first.
+ */
 export function effectOf(
   change: DeploymentChange,
   {
     environment,
     running,
     botName,
-  }: { environment: Environment; running: string | undefined; botName: string },
+    hasGate,
+  }: {
+    environment: Environment;
+    running: string | undefined;
+    botName: string;
+    hasGate: boolean;
+  },
 ): string {
+  const use = hasGate
+    ? 'Requests use it once it has passed the gate'
+    : 'The next request already uses it';
   const place = toLowerCase(environment);
   if (change.kind === 'deploy')
     return running
-      ? `This replaces ${running} in ${place} of ${botName}. The next request already uses it, and you can roll back.`
-      : `This is the first deployment to ${place} of ${botName}. The next request already uses it.`;
+      ? `This replaces ${running} in ${place} of ${botName}. ${use}, and you can roll back.`
+      : `This is the first deployment to ${place} of ${botName}. ${use}.`;
   const name = versionName(change.deployment);
   const replaced = running ? ` in place of ${running}` : '';
   return change.kind === 'promote'
-    ? `A new deployment runs the definition of ${name} in production${replaced}, with the variables of production. The next request already uses it.`
+    ? `A new deployment runs the definition of ${name} in production${replaced}, with the variables of production. ${use}.`
     : `A new deployment runs the definition of ${name} in ${place}${replaced}, with the variables and values that ${name} had. It passes no gate, and the next request already uses it.`;
 }

@@ -11,6 +11,9 @@ import { useDeploymentChanges } from './use-deployment-changes.ts';
 import type { Finding } from './use-reading.ts';
 import { versionName } from './version.ts';
 
+/** The codes of the problems that a gate finds. */
+const GATE_CODES: readonly string[] = ['test-failed', 'replay-failed', 'gate-failed'];
+
 /** The outcome of a deploy, with its warnings. A pending deploy is read again until it is decided. */
 export function Outcome({
   botId,
@@ -29,6 +32,7 @@ export function Outcome({
   const name = versionName(outcome);
   const place = toLowerCase(environment);
   const query = environmentQuery(environment);
+  const isHeld = diagnostics.some(({ code }) => GATE_CODES.includes(code));
   return (
     <section className={`outcome outcome-${status.toLowerCase()}`} aria-label="Outcome">
       <div role="status">
@@ -42,7 +46,11 @@ export function Outcome({
             </Badge>
           )}
           {status === 'FAILED' && (
-            <Badge tone="bad">{`${name} failed, and ${place} is unchanged`}</Badge>
+            <Badge tone="bad">
+              {isHeld
+                ? `The gate held ${name} back, and ${place} is unchanged`
+                : `${name} failed, and ${place} is unchanged`}
+            </Badge>
           )}
         </p>
         {isSurprise && status !== 'FAILED' && previous && (

@@ -100,7 +100,9 @@ function Nothing({ botId }: { botId: string }) {
         true of the reply. An evaluation runs the tests without calling a tool.
       </p>
       <p>
-        <ButtonLink href={`/bots/${botId}/studio`}>Write a test in the Studio</ButtonLink>
+        <ButtonLink href={`/bots/${botId}/studio?panel=tests`}>
+          Write a test in the Studio
+        </ButtonLink>
       </p>
       <ButtonLink href="/guide/test-an-agent" look="quiet">
         Read “Test an agent”

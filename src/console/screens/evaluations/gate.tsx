@@ -6,7 +6,7 @@ import {
   type GateInput,
   type GateSettingsFragment,
 } from '../../../generated/operations/console.ts';
-import { gateSentence } from '../../evaluations/gate-sentence.ts';
+import { gateSentence } from '../../../vocabulary/gates.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choice, Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -40,6 +40,11 @@ export function OpenEvaluation({ botId, id }: { botId: string; id: string }) {
           <ButtonLink href={evaluationsAddress(botId)} look="quiet">
             All evaluations
           </ButtonLink>
+          {!isActive && (
+            <ButtonLink href={`/bots/${botId}/studio?panel=tests`} icon="edit">
+              Edit
+            </ButtonLink>
+          )}
         </>
       }
     >

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
-import { withFreeName, withTest } from '../../../language/test-block.ts';
+import type { SourceRange } from '../../../language/source.ts';
+import { withFreeName, withTest, writeTest } from '../../../language/test-block.ts';
 import { toast } from '../../parts/toast.tsx';
 import { isRecord } from '../../server/record.ts';
 import type { OpenEditor } from './editor/commands.ts';
@@ -11,12 +12,24 @@ export function useAddedTest(editor: OpenEditor | undefined): void {
     if (!editor || !isRecord(state) || typeof state.test !== 'string') return;
     const { test: _, ...others } = state;
     history.replaceState(others, '');
-    const source = editor.text();
-    const test = withFreeName(source, state.test);
-    const text = withTest(source, test);
-    editor.replace(text);
-    const start = text.lastIndexOf(test);
-    editor.jump({ start, end: start + test.length });
+    editor.jump(addTest(editor, state.test));
     toast('Added the test. Deploy the definition to keep it.');
   }, [editor]);
+}
+
+/** The test that "Add a test" writes. A greeting that repeats the user's word passes it. */
+export const FIRST_TEST = writeTest({
+  name: 'answers a greeting',
+  turns: ['Hello'],
+  expectations: [{ type: 'contains', text: 'hello' }],
+});
+
+/** Adds a test at the end of the agent. @returns its range. */
+export function addTest(editor: OpenEditor, written: string): SourceRange {
+  const source = editor.text();
+  const test = withFreeName(source, written);
+  const text = withTest(source, test);
+  editor.replace(text);
+  const start = text.lastIndexOf(test);
+  return { start, end: start + test.length };
 }

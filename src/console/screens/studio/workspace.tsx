@@ -23,7 +23,7 @@ import { editorText } from './source-text.ts';
 import { StaleBar } from './stale-bar.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { TextOrigin, TextState } from './text-state.tsx';
-import { useAddedTest } from './use-added-test.ts';
+import { addTest, FIRST_TEST, useAddedTest } from './use-added-test.ts';
 import type { Definition } from './use-definition.ts';
 import type { PanelName } from './use-parameters.ts';
 import { useTests } from './use-tests.ts';
@@ -189,6 +189,7 @@ export function Workspace({
                 tests={tests}
                 count={read?.tests.length ?? 0}
                 hasErrors={read?.hasErrors ?? false}
+                onAdd={() => jump(addTest(editor, FIRST_TEST))}
                 onGoTo={jumpToFinding}
               />
             ),

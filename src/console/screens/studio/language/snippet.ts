@@ -27,8 +27,13 @@ const FIELDS: { readonly [shape in Shape]: string } = {
   type: '#{string}',
 };
 
+/** The first lines of a block that is an error without them. */
+const BODIES: { readonly [block: string]: string } = {
+  test: 'user "#{message}"\n\texpect reply contains "#{text}"',
+};
+
 /** The template of a word with its arguments and, if it needs one, its block, in CodeMirror's syntax for snippets. */
 export function snippetOf(word: string, { shapes, block, blockOptional }: Rule): string {
   const parts = [word, ...shapes.map((shape) => FIELDS[shape])].filter(Boolean).join(' ');
-  return block && !blockOptional ? `${parts} {\n\t#{}\n}` : parts;
+  return block && !blockOptional ? `${parts} {\n\t${BODIES[block] ?? '#{}'}\n}` : parts;
 }

@@ -30,6 +30,7 @@ export function TestsPanel({
   tests: { latest, run, isBusy, problem },
   count,
   hasErrors,
+  onAdd,
   onGoTo,
 }: {
   botId: string;
@@ -38,6 +39,8 @@ export function TestsPanel({
   /** The number of tests in the definition. */
   count: number;
   hasErrors: boolean;
+  /** Adds a first test to the definition. */
+  onAdd(): void;
   onGoTo(place: Place): void;
 }) {
   const mayRun = useScope('DEPLOY');
@@ -63,7 +66,7 @@ export function TestsPanel({
         >
           {chosen ? 'Replay these runs' : `Replay the last ${REPLAYED}`}
         </Button>
-        <Link href={evaluationsAddress(botId)}>All evaluations</Link>
+        <Link href={evaluationsAddress(botId)}>Evaluations and gate</Link>
       </div>
       {chosen && (
         <p className="studio-tests-chosen" role="status">
@@ -83,6 +86,13 @@ export function TestsPanel({
             reply. A replay repeats recorded runs and compares the replies. No tool is called, and
             nothing changes.
           </p>
+          {count === 0 && (
+            <p>
+              <Button unavailable={hasErrors && 'Correct the errors first.'} onClick={onAdd}>
+                Add a test
+              </Button>
+            </p>
+          )}
           <a href="/guide/test-an-agent">How to write a test</a>
         </Empty>
       )}

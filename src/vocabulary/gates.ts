@@ -1,7 +1,17 @@
-import type { GateSettingsFragment } from '../../generated/operations/console.ts';
+/** What a definition must pass before it becomes active in production. */
+type Gate = {
+  tests: boolean;
+  replay: {
+    last: number;
+    feedback: 'UP' | 'DOWN' | null;
+    maxWorse: number;
+    maxDiverged: number;
+  } | null;
+  repeat: number;
+};
 
-/** What a definition must pass, as a sentence. */
-export function gateSentence({ tests, replay, repeat }: GateSettingsFragment): string {
+/** What a definition must pass, as a sentence that begins with a small letter. */
+export function gateSentence({ tests, replay, repeat }: Gate): string {
   const rules = [
     ...(tests ? ['all tests must pass'] : []),
     ...(replay
