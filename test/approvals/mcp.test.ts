@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { approvalOf, decide, requestAndRepeat, settled } from '../helpers/approvals.ts';
 import { type McpSite, startMcp, textResult, tool } from '../helpers/mcp.ts';
 
@@ -82,6 +82,31 @@ describe('an approval of all tools', () => {
     const names = await app.prisma.approval.findMany({ where: { botId }, select: { name: true } });
     expect(names.map(({ name }) => name).sort()).toEqual(['github.find', 'github.merge']);
   });
+});
+
+test('a call is bound to the headers of its group: without the value of a variable it cannot be approved', async () => {
+  mcp.offer([tool('merge')]);
+  const botId = await tenant.bot(null);
+  const source = agent(
+    `tools github mcp "${mcp.url}" { header "Authorization" "Bearer {{env.TOKEN}}" approval all }`,
+  );
+  const envVars = [{ name: 'TOKEN', value: 'first-token' }];
+  const { errors } = await tenant.graphql(
+    `mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }`,
+    { botId, input: { source, envVars } },
+  );
+  expect(errors).toBeUndefined();
+  expect(await chat(app, botId, ['github_merge', {}])).toEqual([WAITS]);
+  const { id, deploymentId } = await approvalOf(app, botId);
+  await app.prisma.deployment.update({ where: { id: deploymentId }, data: { envVars: null } });
+  // This process has not read the deployment before.
+  const other = await startApp({ allowedHosts: [mcp.host] });
+  expect(await decide(other, tenant, id, 'APPROVE')).toMatchObject({ code: 'TOOL_GONE' });
+  await other.close();
+  expect(await decide(app, tenant, id, 'APPROVE')).toBeUndefined();
+  await settled(app, id);
+  const sent = mcp.requests.filter(({ rpc }) => rpc === 'tools/call');
+  expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer first-token']);
 });
 
 describe('a tool that its server renames while a call waits', () => {

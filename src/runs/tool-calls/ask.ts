@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
-import type { JsonObject } from '../../text/json.ts';
+import { isJsonObject, type JsonObject } from '../../text/json.ts';
 import type { BegunRun } from '../record/begun-run.ts';
 import type { ToolCallRecord, ToolRequest } from './tool-call.ts';
 
@@ -43,17 +43,27 @@ export const MAX_WAITING = 1_000;
 /** The most waiting calls of a run. */
 export const MAX_WAITING_OF_RUN = 16;
 
-/** Identifies what a person approves: the tool, its arguments, the request with the values of variables, the deployment. */
+/**
+ * Identifies what a person approves: the tool, its arguments, the request and its headers with the values of variables, the
+ * deployment.
+ */
 export function digestOfApproved(approved: {
   deploymentId: string;
   name: string;
   /** The text of a JSON object. */
   arguments: string;
-  request: ToolRequest | null;
+  request?: ToolRequest;
+  headers?: Readonly<Record<string, string>>;
 }): string {
-  const { deploymentId, name, request } = approved;
+  const { deploymentId, name, request, headers } = approved;
   const parts = [deploymentId, name, approved.arguments, request?.method, request?.url];
-  return hash('sha256', JSON.stringify([...parts, request?.body]));
+  return hash('sha256', JSON.stringify([...parts, request?.body, headers]));
+}
+
+/** Reads the template values of a waiting call. They are stored as a text, because the database would change the order of members. */
+export function readValues(stored: unknown): JsonObject {
+  const values = typeof stored === 'string' ? JSON.parse(stored) : stored;
+  return isJsonObject(values) ? values : {};
 }
 
 /** Stores a call that waits for a person, together with its approval. Safe to repeat. */
@@ -95,7 +105,7 @@ export async function ask(
       INSERT INTO approvals (id, bot_id, run_id, deployment_id, environment, channel, session_id, background, key_id, name,
         reason, arguments, request, values, digest, expires_at)
       SELECT ${id}, bot_id, id, deployment_id, environment, channel, session_id, background, key_id, ${name},
-        ${reason}, ${text}, ${stored}::jsonb, ${JSON.stringify(values)}::jsonb, ${digest}, now() + make_interval(secs => ${expiresSeconds}::int)
+        ${reason}, ${text}, ${stored}::jsonb, to_jsonb(${JSON.stringify(values)}::text), ${digest}, now() + make_interval(secs => ${expiresSeconds}::int)
       FROM run, answer WHERE outcome = 'asked'
       ON CONFLICT (id) DO NOTHING
       RETURNING bot_id
