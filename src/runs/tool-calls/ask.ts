@@ -22,7 +22,8 @@ export type Question = {
 /**
  * The outcome of asking:
  * - `asked`: the call waits.
- * - `equal`: an equal call of the same conversation or run waits already.
+ * - `equal`: an equal call of the same conversation or run waits already: the same tool of the same deployment, with arguments
+ *   and template values that are equal as JSON values. The time does not count.
  * - `full`: the bot or the run has as many waiting calls as it may have.
  * - `draft`: a chat with a draft has no deployment that could make the call later.
  * - `lost`: the attempt no longer owns the run.
@@ -80,19 +81,22 @@ export async function ask(
     WITH run AS (
       SELECT * FROM runs
       WHERE id = ${runId} AND (status = 'RUNNING' AND owner_id = ${ownerId} AND attempt = ${attempt}::int) IS TRUE
+    ), waiting AS MATERIALIZED (
+      SELECT (approvals.values #>> '{}')::jsonb AS values
+      FROM run JOIN approvals USING (bot_id, environment, deployment_id) JOIN tool_calls ON tool_calls.id = approvals.id
+      WHERE approvals.status = 'WAITING' AND tool_calls.digest = ${record.digest} AND expires_at > now()
+        AND (approvals.session_id = run.session_id OR approvals.run_id = run.id)
     ), answer AS (
       SELECT CASE
         WHEN NOT EXISTS (SELECT 1 FROM run) THEN 'lost'
         WHEN EXISTS (SELECT 1 FROM approvals WHERE id = ${id}) THEN 'asked'
         WHEN EXISTS (SELECT 1 FROM run WHERE kind = 'DRAFT' OR deployment_id IS NULL) THEN 'draft'
         WHEN EXISTS (
-          SELECT 1 FROM run JOIN approvals USING (bot_id, environment)
-          WHERE approvals.status = 'WAITING' AND digest = ${digest} AND expires_at > now()
-            AND (approvals.session_id = run.session_id OR approvals.run_id = run.id)
+          SELECT 1 FROM waiting WHERE values - 'now'::text = ${JSON.stringify(values)}::jsonb - 'now'::text
         ) THEN 'equal'
         WHEN (SELECT count(*) FROM (
           SELECT 1 FROM run JOIN approvals USING (bot_id) WHERE approvals.status = 'WAITING' LIMIT ${MAX_WAITING}::int
-        ) AS waiting) = ${MAX_WAITING}::int THEN 'full'
+        ) AS counted) = ${MAX_WAITING}::int THEN 'full'
         ELSE 'asked'
       END AS outcome
     ), call AS (
