@@ -15,6 +15,7 @@ beforeEach(async () => {
   tenant = await app.tenant();
   mcp.calls.length = 0;
   mcp.requests.length = 0;
+  mcp.intercept(undefined);
   mcp.handle(({ name }) => textResult(`${name} was called.`));
 });
 afterAll(() => mcp.close());
@@ -107,6 +108,47 @@ test('a call is bound to the headers of its group: without the value of a variab
   await settled(app, id);
   const sent = mcp.requests.filter(({ rpc }) => rpc === 'tools/call');
   expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer first-token']);
+});
+
+/** Lets the server answer the next call as one that does not know the session. */
+const endSession = () => {
+  let isEnded = false;
+  mcp.intercept(({ rpc }, response) => {
+    if (isEnded || rpc !== 'tools/call') return false;
+    isEnded = true;
+    response.writeHead(404).end();
+    return true;
+  });
+};
+
+test('a call has the same key in the session that replaces one of which its server knows nothing', async () => {
+  mcp.offer([tool('create_issue', 'title'), tool('merge')]);
+  const botId = await bot('approval merge');
+  const keys = () =>
+    mcp.requests
+      .filter(({ rpc }) => rpc === 'tools/call')
+      .map(({ headers }) => [headers['mcp-session-id'], headers['idempotency-key']]);
+  expect(await chat(app, botId, ['github_merge', {}])).toEqual([WAITS]);
+  endSession();
+  const created = ['create_issue was called.'];
+  expect(await chat(app, botId, ['github_create_issue', { title: 'Broken' }])).toEqual(created);
+  const { id: createId } = await app.prisma.toolCall.findFirstOrThrow({
+    where: { name: 'github.create_issue', run: { botId } },
+  });
+  const sessions = keys().map(([session]) => session);
+  expect(keys()).toEqual(sessions.map((session) => [session, createId]));
+  expect([sessions.length, new Set(sessions).size]).toEqual([2, 2]);
+
+  endSession();
+  mcp.requests.length = 0;
+  const { id } = await approvalOf(app, botId);
+  expect(await decide(app, tenant, id, 'APPROVE')).toBeUndefined();
+  expect((await settled(app, id)).toolCall).toMatchObject({ status: 'COMPLETED' });
+  expect(keys().map(([, key]) => key)).toEqual([id, id]);
+  expect(called()).toEqual([
+    ['create_issue', { title: 'Broken' }],
+    ['merge', {}],
+  ]);
 });
 
 describe('a tool that its server renames while a call waits', () => {
