@@ -59,9 +59,8 @@ export function createApprovedCalls({
         const tool = await toolGroups.findOne(deployment, name, { signal, values });
         if (!tool) throw new GatewayError('tool_gone', `There is no tool "${name}" any more.`);
         const prepared = tool.prepare(parseArguments(text), { signal, values });
-        const request = prepared.request ?? null;
         return {
-          digest: digestOfApproved({ deploymentId, name, arguments: text, request }),
+          digest: digestOfApproved({ deploymentId, name, arguments: text, ...prepared }),
           request: redactedRequest(prepared, redactor),
           isRepeatable: tool.effect !== 'changes',
           send: (idempotencyKey) => send(tool, prepared, idempotencyKey, signal),

@@ -42,13 +42,12 @@ export function questionOf(
   const used = valuesAt(values, paths) as JsonObject;
   if (Buffer.byteLength(JSON.stringify(used)) > MAX_VALUES_BYTES)
     return { problem: 'The call cannot wait for approval: its template values are over 64 KiB.' };
-  const request = prepared.request ?? null;
   return {
     reason: approval?.reason ?? null,
     expiresSeconds: approval?.expiresSeconds ?? 0,
     request: redactedRequest(prepared, redactor),
     values: used,
-    digest: digestOfApproved({ deploymentId, name, arguments: text, request }),
+    digest: digestOfApproved({ deploymentId, name, arguments: text, ...prepared }),
     approvers,
   };
 }

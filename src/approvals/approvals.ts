@@ -7,9 +7,9 @@ import type { ActiveDeployments, RunningDeployment } from '../deployments/active
 import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import type { Approval, PrismaClient } from '../generated/prisma/client.ts';
 import { partsOfToolName } from '../language/tool-names.ts';
-import { approvalsChannel, WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
+import { approvalsChannel, readValues, WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
 import { digestOf, type ToolRequest } from '../runs/tool-calls/tool-call.ts';
-import { isJsonObject, type JsonObject } from '../text/json.ts';
+import type { JsonObject } from '../text/json.ts';
 import type { Decider, Decision } from './decision.ts';
 import { recordDecision } from './record-decision.ts';
 
@@ -88,8 +88,8 @@ export function createApprovals({
     text: string,
     signal: AbortSignal,
   ): Promise<ReadyCall> => {
-    const known = isJsonObject(values) ? values : {};
-    return approvedCalls.prepare({ deployment, name, arguments: text, values: known }, signal);
+    const call = { deployment, name, arguments: text, values: readValues(values) };
+    return approvedCalls.prepare(call, signal);
   };
 
   /** Prepares what is about to be approved. @returns the call as it will be sent. */

@@ -6,6 +6,7 @@ import type { StartChat } from '../execution/start-chat.ts';
 import type { StartExecute } from '../execution/start-execute.ts';
 import type { StartedRun } from '../execution/started-run.ts';
 import type { Approval, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { readValues } from '../runs/tool-calls/ask.ts';
 import { isJsonObject } from '../text/json.ts';
 import { deploymentOf, isBoundTo } from './approvals.ts';
 import { noticeOf } from './notice.ts';
@@ -77,7 +78,7 @@ export function createSettle({
     const { id, name } = approval;
     if (approval.toolCall.status !== 'WAITING' && approval.toolCall.status !== 'RUNNING')
       return approval.toolCall;
-    const values = isJsonObject(approval.values) ? approval.values : {};
+    const values = readValues(approval.values);
     const text = approval.editedArguments ?? approval.arguments ?? '{}';
     let ready: Awaited<ReturnType<ApprovedCalls['prepare']>>;
     try {

@@ -25,7 +25,10 @@ const members = (path = '/{{env.SHOP}}/refunds') => `tools orders {
     capability refund "Refunds an order." {
       input { amount number }
       approval
-      post "${site.origin}${path}" { header "Authorization" "Bearer {{env.TOKEN}}" }
+      post "${site.origin}${path}" { 
+        header "Authorization" "Bearer {{env.TOKEN}}"
+        header "X-User" "{{session.id}} at {{now}} in {{context.place}}"
+      }
     }
   }`;
 
@@ -48,11 +51,20 @@ const deploy = async (
   expect(data.deploy).toMatchObject({ status: 'DEPLOYED' });
 };
 
+/** An object whose members the database would store in another order. */
+const PLACE = { street: 'Main', no: 1 };
+
 /** Deploys the tool, and lets the model ask for a refund. @returns the id of the call. */
-const ask = async () => {
+const ask = async (definition = members()) => {
   bot = await tenant.bot(null);
-  await deploy(members(), { SHOP: 'first-shop', TOKEN: 'first-token' });
-  await (await tenant.chat(bot, { message: 'Refund it.' }, { 'x-session-id': 'ada' })).text();
+  await deploy(definition, { SHOP: 'first-shop', TOKEN: 'first-token' });
+  await (
+    await tenant.chat(
+      bot,
+      { message: 'Refund it.', context: { place: PLACE } },
+      { 'x-session-id': 'ada' },
+    )
+  ).text();
   return (await approvalOf(app, bot)).id;
 };
 
@@ -100,6 +112,34 @@ describe('an approved call is sent with the variables of the deployment that ask
   });
 });
 
+describe('a variable that only a header uses', () => {
+  const definition = () => members('/refunds');
+
+  test.each([
+    ['another value', { TOKEN: 'other-token' }, []],
+    ['no value', {}, ['TOKEN']],
+  ])('is sent as it was asked for, if a later deployment has %s', async (_, variables, unset) => {
+    const id = await ask(definition());
+    await deploy(definition(), variables, unset);
+    expect(await decide(app, tenant, id, 'APPROVE')).toBeUndefined();
+    await settled(app, id);
+    expect(sent()).toEqual([['/refunds', 'Bearer first-token']]);
+  });
+
+  test('is not left out: without its value nothing is sent, and the call can be denied', async () => {
+    const id = await ask(definition());
+    const { deploymentId } = await approvalOf(app, bot);
+    await app.prisma.deployment.update({ where: { id: deploymentId }, data: { envVars: null } });
+    // This process has not read the deployment before.
+    const other = await startApp({ allowedHosts: [site.host] });
+    expect(await decide(other, tenant, id, 'APPROVE')).toMatchObject({ code: 'TOOL_GONE' });
+    expect(await decide(other, tenant, id, 'DENY')).toBeUndefined();
+    await other.close();
+    await settled(app, id);
+    expect(site.requests).toEqual([]);
+  });
+});
+
 /** Changes of a stored approval, of which none is what the person was shown. */
 const CHANGES: Record<string, (origin: string) => Prisma.Sql> = {
   arguments: () => Prisma.sql`arguments = '{"amount":500}'`,
@@ -108,6 +148,7 @@ const CHANGES: Record<string, (origin: string) => Prisma.Sql> = {
   body: () => Prisma.sql`request = jsonb_set(request, '{body}', '"{\\"amount\\":1}"')`,
   tool: () => Prisma.sql`name = 'orders.other'`,
   digest: () => Prisma.sql`digest = 'another'`,
+  'template value of a header': () => Prisma.sql`values = '{"session":{"id":"bob"}}'`,
 };
 
 describe('a stored call that was changed', () => {

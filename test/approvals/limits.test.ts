@@ -94,6 +94,72 @@ describe('waiting calls', () => {
   });
 });
 
+/** Forms of the arguments of one call, which differ as texts only. */
+const FORMS = [
+  '{"order_id":"A-1","amount":1,"day":2}',
+  '{ "day": 2, "amount": 1.0, "order_id": "\\u0041-1" }',
+  '{"amount":10e-1,"order_id":"A-1","amount":1,"day":2.00}',
+];
+
+/** Calls of which each differs from all others, and from `FORMS`. */
+const OTHERS = [
+  '{"order_id":"A-1","amount":1,"day":1}',
+  '{"order_id":"A-1","amount":1.5,"day":2}',
+  '{"order_id":"a-1","amount":1,"day":2}',
+  '{"order_id":"A-\u0665","amount":1,"day":2}',
+  '{"order_id":"\\\\u0041-1","amount":1,"day":2}',
+  '{"order_id":"A-é","amount":1,"day":2}',
+  '{"order_id":"A-e\u0301","amount":1,"day":2}',
+  '{"order_id":"A-1","amount":1,"day":2,"note":"1"}',
+  '{"order_id":"A-1","amount":1,"day":2,"note":" 1"}',
+];
+
+describe.each([
+  ['in the body', 'post "ORIGIN/refunds"'],
+  ['in the query', 'delete "ORIGIN/refunds"'],
+  ['with the time in the URL and a header', 'post "ORIGIN/at/{{now}}" { header "X-At" "{{now}}" }'],
+])('calls whose arguments are sent %s', (_, request) => {
+  const members = () => `tools orders {
+    capability refund "Refunds an order." {
+      input { order_id string  amount number  day integer  note string? }
+      approval
+      ${request.replace('ORIGIN', site.origin)}
+    }
+  } limits { tool_calls 20 }`;
+  const askFor = async (bot: string, ...inputs: string[]) => {
+    requestAndRepeat(app, ...inputs.map((input): [string, unknown] => ['orders_refund', input]));
+    const headers = { 'x-session-id': 'ada' };
+    const answer = await tenant.chat(bot, { message: 'Refund it.' }, headers);
+    const lines: string[] = (await answer.json()).response.split('\n');
+    return lines.map((line) => (WAITS.test(line) ? 'waits' : line.slice(0, 13)));
+  };
+
+  test('wait once if they are equal as JSON values, in one answer and in a later one', async () => {
+    const bot = await tenant.bot(members());
+    const equal = 'An equal call';
+    expect(await askFor(bot, ...FORMS)).toEqual(['waits', equal, equal]);
+    expect(await askFor(bot, ...FORMS.toReversed())).toEqual([equal, equal, equal]);
+    expect(await askFor(bot, ...OTHERS)).toEqual(OTHERS.map(() => 'waits'));
+    expect(await askFor(bot, ...OTHERS)).toEqual(OTHERS.map(() => equal));
+    expect(await approvalsOf(app, bot)).toHaveLength(1 + OTHERS.length);
+  });
+});
+
+test('equal calls wait apart if another value of the context is sent with them', async () => {
+  const bot = await tenant.bot(`tools orders {
+    capability refund "Refunds an order." { approval post "${site.origin}/refunds" { header "X-Shop" "{{context.shop}}" } }
+  }`);
+  requestAndRepeat(app, ['orders_refund', {}]);
+  const request = async (context: object) => {
+    const headers = { 'x-session-id': 'ada' };
+    const answer = await tenant.chat(bot, { message: 'Refund it.', context }, headers);
+    return (await answer.json()).response.slice(0, 13);
+  };
+  expect(await request({ shop: { name: 'Main', no: 1 } })).toBe('This call wai');
+  expect(await request({ shop: { no: 1, name: 'Main' }, time: 12 })).toBe('An equal call');
+  expect(await request({ shop: { no: 2, name: 'Main' } })).toBe('This call wai');
+});
+
 describe('a model that requests the same call 100 times', () => {
   const calls = Array.from({ length: 20 }, (): [string, unknown] => [
     'orders_refund',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { approvalOf, decide, requestAndRepeat, settled } from '../helpers/approvals.ts';
 import { type McpSite, startMcp, textResult, tool } from '../helpers/mcp.ts';
 
@@ -15,6 +15,7 @@ beforeEach(async () => {
   tenant = await app.tenant();
   mcp.calls.length = 0;
   mcp.requests.length = 0;
+  mcp.intercept(undefined);
   mcp.handle(({ name }) => textResult(`${name} was called.`));
 });
 afterAll(() => mcp.close());
@@ -82,6 +83,72 @@ describe('an approval of all tools', () => {
     const names = await app.prisma.approval.findMany({ where: { botId }, select: { name: true } });
     expect(names.map(({ name }) => name).sort()).toEqual(['github.find', 'github.merge']);
   });
+});
+
+test('a call is bound to the headers of its group: without the value of a variable it cannot be approved', async () => {
+  mcp.offer([tool('merge')]);
+  const botId = await tenant.bot(null);
+  const source = agent(
+    `tools github mcp "${mcp.url}" { header "Authorization" "Bearer {{env.TOKEN}}" approval all }`,
+  );
+  const envVars = [{ name: 'TOKEN', value: 'first-token' }];
+  const { errors } = await tenant.graphql(
+    `mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }`,
+    { botId, input: { source, envVars } },
+  );
+  expect(errors).toBeUndefined();
+  expect(await chat(app, botId, ['github_merge', {}])).toEqual([WAITS]);
+  const { id, deploymentId } = await approvalOf(app, botId);
+  await app.prisma.deployment.update({ where: { id: deploymentId }, data: { envVars: null } });
+  // This process has not read the deployment before.
+  const other = await startApp({ allowedHosts: [mcp.host] });
+  expect(await decide(other, tenant, id, 'APPROVE')).toMatchObject({ code: 'TOOL_GONE' });
+  await other.close();
+  expect(await decide(app, tenant, id, 'APPROVE')).toBeUndefined();
+  await settled(app, id);
+  const sent = mcp.requests.filter(({ rpc }) => rpc === 'tools/call');
+  expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer first-token']);
+});
+
+/** Lets the server answer the next call as one that does not know the session. */
+const endSession = () => {
+  let isEnded = false;
+  mcp.intercept(({ rpc }, response) => {
+    if (isEnded || rpc !== 'tools/call') return false;
+    isEnded = true;
+    response.writeHead(404).end();
+    return true;
+  });
+};
+
+test('a call has the same key in the session that replaces one of which its server knows nothing', async () => {
+  mcp.offer([tool('create_issue', 'title'), tool('merge')]);
+  const botId = await bot('approval merge');
+  const keys = () =>
+    mcp.requests
+      .filter(({ rpc }) => rpc === 'tools/call')
+      .map(({ headers }) => [headers['mcp-session-id'], headers['idempotency-key']]);
+  expect(await chat(app, botId, ['github_merge', {}])).toEqual([WAITS]);
+  endSession();
+  const created = ['create_issue was called.'];
+  expect(await chat(app, botId, ['github_create_issue', { title: 'Broken' }])).toEqual(created);
+  const { id: createId } = await app.prisma.toolCall.findFirstOrThrow({
+    where: { name: 'github.create_issue', run: { botId } },
+  });
+  const sessions = keys().map(([session]) => session);
+  expect(keys()).toEqual(sessions.map((session) => [session, createId]));
+  expect([sessions.length, new Set(sessions).size]).toEqual([2, 2]);
+
+  endSession();
+  mcp.requests.length = 0;
+  const { id } = await approvalOf(app, botId);
+  expect(await decide(app, tenant, id, 'APPROVE')).toBeUndefined();
+  expect((await settled(app, id)).toolCall).toMatchObject({ status: 'COMPLETED' });
+  expect(keys().map(([, key]) => key)).toEqual([id, id]);
+  expect(called()).toEqual([
+    ['create_issue', { title: 'Broken' }],
+    ['merge', {}],
+  ]);
 });
 
 describe('a tool that its server renames while a call waits', () => {

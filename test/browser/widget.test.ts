@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { updateBot, WEB } from '../channels/web/visitors.ts';
 import { assertAccessible } from '../console/page.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { approvalOf, decide, requestAndRepeat } from '../helpers/approvals.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
 import { expectProblems } from '../helpers/page-log.ts';
@@ -26,10 +27,10 @@ let origin: string;
 /** How far the clock of the tokens is ahead, in milliseconds. */
 let ahead = 0;
 beforeAll(async () => {
-  app = await startApp({ clock: () => Date.now() + ahead });
-  tenant = await app.tenant();
   shop = await startSite();
   atTheEnd(() => shop.close());
+  app = await startApp({ clock: () => Date.now() + ahead, allowedHosts: [shop.host] });
+  tenant = await app.tenant();
   origin = `http://localhost:${shop.port}`;
 });
 
@@ -107,6 +108,31 @@ async function openKnownUser(token: { expiresIn?: number } = {}): Promise<Shop> 
 }
 
 const tokenRequests = () => shop.requests.filter(({ url }) => url === '/token');
+
+/** Deploys a tool that needs approval, and a model that requests it and repeats the outcome. */
+const deployRefund = async () => {
+  bot = await tenant.bot(`channel web
+    tools orders { capability refund "Refunds an order." { approval post "${shop.origin}/refunds" } }`);
+  await updateBot(tenant, bot, { webOrigins: [origin] });
+  requestAndRepeat(app, ['orders_refund', {}]);
+};
+
+const WAITS = 'A person must approve this. The answer appears here.';
+
+/** Requests the refund, and marks the document of the chat. */
+const waitInChat = async (opened: Shop) => {
+  await open(opened);
+  await sayIn(opened, 'Refund it');
+  await opened.chat.getByText(WAITS).waitFor();
+  await opened.chat.locator('html').evaluate((root) => root.setAttribute('data-marked', ''));
+};
+
+/** Expects a text in a reply of a chat that was not loaded again since it waited. */
+const expectOutcome = async ({ chat }: Shop, text: string) => {
+  await chat.locator('.message-reply p').filter({ hasText: text }).waitFor();
+  await expect.poll(() => chat.getByText(WAITS).count()).toBe(0);
+  expect(await chat.locator('html').getAttribute('data-marked')).toBe('');
+};
 
 type Heard = { role: string; text: string; runId: string };
 
@@ -329,6 +355,34 @@ describe('the widget', () => {
       return runs.map(({ status }) => status);
     };
     await expect.poll(statuses).toEqual(['COMPLETED', 'CANCELLED']);
+  });
+
+  browserTest('shows a visitor the outcome of an approved call without a reload', async () => {
+    await deployRefund();
+    const opened = await openShop();
+    const heard = shop.requests.length;
+    await waitInChat(opened);
+    shop.handle((_request, response) => response.end('Refund no. 77.'));
+    const { id } = await approvalOf(app, bot);
+    const decision = await fetch(`${app.url}/v1/bots/${bot}/approvals/${id}/decision`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ decision: 'approve' }),
+    });
+    expect(decision.status).toBe(200);
+    await expectOutcome(opened, 'Its result: Refund no. 77.');
+    expect(shop.requests.slice(heard).map(({ method, url }) => [method, url])).toEqual([
+      ['POST', '/refunds'],
+    ]);
+  });
+
+  browserTest('shows a known user the outcome of a denied call without a reload', async () => {
+    await deployRefund();
+    const opened = await openKnownUser();
+    await waitInChat(opened);
+    const { id } = await approvalOf(app, bot);
+    expect(await decide(app, tenant, id, 'DENY', { note: 'Too late.' })).toBeUndefined();
+    await expectOutcome(opened, 'Too late.');
   });
 
   browserTest.for([

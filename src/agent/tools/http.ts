@@ -80,6 +80,7 @@ function createHttpTool(
       });
       return {
         request: { method, url: url.href, ...(body && { body: body.text }) },
+        headers,
         async send(idempotencyKey) {
           const response = await egress
             .request({

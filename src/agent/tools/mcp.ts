@@ -148,6 +148,7 @@ function createMcpTool(
     prepare(given, { signal }) {
       const input = withoutSecrets(redactor, () => checkAgainst(inputSchema, given));
       return {
+        headers: target.headers,
         async send(idempotencyKey) {
           const isRepeatable = effect !== 'changes';
           const call = { name, input, isRepeatable, idempotencyKey };

@@ -32,6 +32,8 @@ export type Tool = {
 export type PreparedCall = {
   /** The HTTP request, with the values of variables. None for a call without one of its own. */
   request?: ToolRequest;
+  /** The headers of the definition, with the values of variables. No person sees them. */
+  headers?: Readonly<Record<string, string>>;
   /**
    * Sends the call. Once the context's signal is aborted, throws the signal's reason.
    *

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
-import type { JsonObject } from '../../text/json.ts';
+import { isJsonObject, type JsonObject } from '../../text/json.ts';
 import type { BegunRun } from '../record/begun-run.ts';
 import type { ToolCallRecord, ToolRequest } from './tool-call.ts';
 
@@ -22,7 +22,8 @@ export type Question = {
 /**
  * The outcome of asking:
  * - `asked`: the call waits.
- * - `equal`: an equal call of the same conversation or run waits already.
+ * - `equal`: an equal call of the same conversation or run waits already: the same tool of the same deployment, with arguments
+ *   and template values that are equal as JSON values. The time does not count.
  * - `full`: the bot or the run has as many waiting calls as it may have.
  * - `draft`: a chat with a draft has no deployment that could make the call later.
  * - `lost`: the attempt no longer owns the run.
@@ -43,17 +44,27 @@ export const MAX_WAITING = 1_000;
 /** The most waiting calls of a run. */
 export const MAX_WAITING_OF_RUN = 16;
 
-/** Identifies what a person approves: the tool, its arguments, the request with the values of variables, the deployment. */
+/**
+ * Identifies what a person approves: the tool, its arguments, the request and its headers with the values of variables, the
+ * deployment.
+ */
 export function digestOfApproved(approved: {
   deploymentId: string;
   name: string;
   /** The text of a JSON object. */
   arguments: string;
-  request: ToolRequest | null;
+  request?: ToolRequest;
+  headers?: Readonly<Record<string, string>>;
 }): string {
-  const { deploymentId, name, request } = approved;
+  const { deploymentId, name, request, headers } = approved;
   const parts = [deploymentId, name, approved.arguments, request?.method, request?.url];
-  return hash('sha256', JSON.stringify([...parts, request?.body]));
+  return hash('sha256', JSON.stringify([...parts, request?.body, headers]));
+}
+
+/** Reads the template values of a waiting call. They are stored as a text, because the database would change the order of members. */
+export function readValues(stored: unknown): JsonObject {
+  const values = typeof stored === 'string' ? JSON.parse(stored) : stored;
+  return isJsonObject(values) ? values : {};
 }
 
 /** Stores a call that waits for a person, together with its approval. Safe to repeat. */
@@ -70,19 +81,22 @@ export async function ask(
     WITH run AS (
       SELECT * FROM runs
       WHERE id = ${runId} AND (status = 'RUNNING' AND owner_id = ${ownerId} AND attempt = ${attempt}::int) IS TRUE
+    ), waiting AS MATERIALIZED (
+      SELECT (approvals.values #>> '{}')::jsonb AS values
+      FROM run JOIN approvals USING (bot_id, environment, deployment_id) JOIN tool_calls ON tool_calls.id = approvals.id
+      WHERE approvals.status = 'WAITING' AND tool_calls.digest = ${record.digest} AND expires_at > now()
+        AND (approvals.session_id = run.session_id OR approvals.run_id = run.id)
     ), answer AS (
       SELECT CASE
         WHEN NOT EXISTS (SELECT 1 FROM run) THEN 'lost'
         WHEN EXISTS (SELECT 1 FROM approvals WHERE id = ${id}) THEN 'asked'
         WHEN EXISTS (SELECT 1 FROM run WHERE kind = 'DRAFT' OR deployment_id IS NULL) THEN 'draft'
         WHEN EXISTS (
-          SELECT 1 FROM run JOIN approvals USING (bot_id, environment)
-          WHERE approvals.status = 'WAITING' AND digest = ${digest} AND expires_at > now()
-            AND (approvals.session_id = run.session_id OR approvals.run_id = run.id)
+          SELECT 1 FROM waiting WHERE values - 'now'::text = ${JSON.stringify(values)}::jsonb - 'now'::text
         ) THEN 'equal'
         WHEN (SELECT count(*) FROM (
           SELECT 1 FROM run JOIN approvals USING (bot_id) WHERE approvals.status = 'WAITING' LIMIT ${MAX_WAITING}::int
-        ) AS waiting) = ${MAX_WAITING}::int THEN 'full'
+        ) AS counted) = ${MAX_WAITING}::int THEN 'full'
         ELSE 'asked'
       END AS outcome
     ), call AS (
@@ -95,7 +109,7 @@ export async function ask(
       INSERT INTO approvals (id, bot_id, run_id, deployment_id, environment, channel, session_id, background, key_id, name,
         reason, arguments, request, values, digest, expires_at)
       SELECT ${id}, bot_id, id, deployment_id, environment, channel, session_id, background, key_id, ${name},
-        ${reason}, ${text}, ${stored}::jsonb, ${JSON.stringify(values)}::jsonb, ${digest}, now() + make_interval(secs => ${expiresSeconds}::int)
+        ${reason}, ${text}, ${stored}::jsonb, to_jsonb(${JSON.stringify(values)}::text), ${digest}, now() + make_interval(secs => ${expiresSeconds}::int)
       FROM run, answer WHERE outcome = 'asked'
       ON CONFLICT (id) DO NOTHING
       RETURNING bot_id

@@ -144,6 +144,25 @@ describe('a call that may change something', () => {
     expect(await finished(first, run_id)).toMatchObject({ toolCalls: [{ status: 'UNKNOWN' }] });
   });
 
+  test('is UNKNOWN if the run is cancelled before the response, and is not sent again', async () => {
+    const tenant = await first.tenant();
+    site.handle(neverAnswers);
+    askForRefund(first);
+    const id = await begin(tenant, await tenant.bot(refund()));
+    await expect.poll(() => site.requests.length).toBe(1);
+    const { errors } = await tenant.graphql('mutation ($id: ID!) { cancelRun(id: $id) { id } }', {
+      id,
+    });
+    expect(errors).toBeUndefined();
+    const read = () =>
+      first.prisma.run.findUniqueOrThrow({ where: { id }, include: { toolCalls: true } });
+    await expect.poll(async () => (await read()).status).toBe('CANCELLED');
+    await expect
+      .poll(async () => (await read()).toolCalls)
+      .toMatchObject([{ status: 'UNKNOWN', idempotencyKey: expect.stringMatching(/^tcl_/) }]);
+    expect(site.requests).toHaveLength(1);
+  });
+
   test('is not sent if it cannot be recorded: the run fails as in an outage', async () => {
     const tenant = await first.tenant();
     askForRefund(first);
