@@ -1,3 +1,4 @@
+import { shareCall } from '../../async/share-call.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
 
 /** Whether a deployment uses Telegram, so that an installation without it executes no statements for it. */
@@ -13,13 +14,13 @@ const KNOWN_FOR_MS = 5_000;
 export function createTelegramUse({ prisma }: { prisma: PrismaClient }): TelegramUse {
   let known: { used: boolean; until: number } | undefined;
 
-  const find = async () => {
+  const find = shareCall(async () => {
     const [row] = await prisma.$queryRaw<{ used: boolean }[]>`
       SELECT EXISTS (
         SELECT 1 FROM channel_states WHERE channel = 'TELEGRAM' AND (status IN ('PENDING', 'CONNECTED') OR leaving)
       ) AS used`;
     return row?.used ?? false;
-  };
+  });
 
   return {
     async isUsed() {
