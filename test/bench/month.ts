@@ -7,7 +7,12 @@ import { type Days, storeRuns, untilCounted } from './run-store.ts';
 import { FIELDS, type Filter, LIST } from './runs.ts';
 import { BOT_ID, prepareParley, startTarget, type TargetOptions } from './targets.ts';
 
-const RUNS = 1_000_000;
+/** Runs to store, spread over days. */
+export type MonthPlan = { runs: number; days: number };
+export const MONTH: MonthPlan = { runs: 1_000_000, days: 30 };
+export const YEAR: MonthPlan = { runs: 10_000_000, days: 365 };
+
+/** Days of the statistics of a month. */
 const DAYS = 30;
 const SAMPLES = 20;
 /** The time after which a query gets no further samples, because it is slow. */
@@ -38,12 +43,14 @@ const COUNTED: Record<string, Filter> = {
 };
 
 /**
- * Measures the console's queries for a bot with a million runs in the last month, on PostgreSQL: statistics with and without
- * filters, and the lists of each filter. Each figure is the time of a whole response over GraphQL, one at a time.
+ * Measures the console's queries for a bot with a million runs in the last month, or ten million in the last year, on
+ * PostgreSQL: statistics with and without filters, and the lists of each filter. Each figure is the time of a whole response
+ * over GraphQL, one at a time.
  *
  * @param root of another checkout of Parley to measure in place of this one.
  */
 export async function benchMonth(
+  plan: MonthPlan,
   { postgresUrl, ...options }: TargetOptions & { postgresUrl: string },
   root?: URL,
 ): Promise<void> {
@@ -53,10 +60,10 @@ export async function benchMonth(
   const to = new Date();
   // Short replies, because the index of the search takes minutes for long ones.
   const response = 'left(bench_texts.text, 60)';
-  const month: Days = { days: DAYS, end: to.toISOString(), response };
-  const seconds = await storeRuns(databaseUrl, RUNS, month);
+  const time: Days = { days: plan.days, end: to.toISOString(), response };
+  const seconds = await storeRuns(databaseUrl, plan.runs, time);
   console.log(
-    `${RUNS} runs of ${DAYS} days, and a fifth of it for another bot, stored in ${seconds.toFixed(0)} s.`,
+    `${plan.runs} runs of ${plan.days} days, and a fifth of it for another bot, stored in ${seconds.toFixed(0)} s.`,
   );
   const parley = await startTarget(server, stack);
 
@@ -105,6 +112,7 @@ export async function benchMonth(
   await measure('statistics of the month', BY_DAY, lastDays(DAYS));
   await measure('statistics of 7 days by hour', BY_HOUR, lastDays(7));
   await measure('statistics of a day by hour', BY_HOUR, lastDays(1));
+  if (plan.days > DAYS) await measure('statistics of all days', BY_DAY, lastDays(plan.days));
   for (const [name, filter] of Object.entries(COUNTED))
     await measure(`statistics of the month, ${name}`, COUNTS, lastDays(DAYS, filter));
   await measure('bots with their last day', BOTS, lastDays(1));
