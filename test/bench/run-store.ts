@@ -180,7 +180,7 @@ function runsOf(
       CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
         CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
     FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
-      LATERAL (SELECT timestamptz '${end}' - (${count} - n) * interval '${days} days' / ${count} AS moment) AS at`;
+      LATERAL (SELECT timestamptz '${end}' - (${count} - n) / ${count}.0::float8 * interval '${days} days' AS moment) AS at`;
 }
 
 /** Waits until the server has counted all runs for statistics. */
