@@ -22,6 +22,7 @@ import {
   timeoutsFor,
 } from './connections.ts';
 import { logInternal } from './error-mask.ts';
+import { meantBy } from './mistaken-address.ts';
 import { errorAt } from './openai-error.ts';
 import type { Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
@@ -164,7 +165,11 @@ function asksForPage(request: FastifyRequest): boolean {
 }
 
 function nothingAt({ method, url }: FastifyRequest): GatewayError {
-  return new GatewayError('not_found', `There is nothing at ${method} ${loggedPath(url)}.`);
+  const meant = meantBy(url);
+  const hint = meant
+    ? ` The address is ${meant.address}${meant.isOpenAI ? '; the base URL of a client ends in /v1' : ''}.`
+    : '';
+  return new GatewayError('not_found', `There is nothing at ${method} ${loggedPath(url)}.${hint}`);
 }
 
 /** A signal that is aborted when the client disconnects before the response is complete, or has already done so. */

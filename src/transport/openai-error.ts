@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode, type ErrorDetail, type GatewayError } from '../errors/errors.ts';
 import { type ErrorBody, errorBody } from './error-body.ts';
+import { meantBy } from './mistaken-address.ts';
 
 /** The kinds of errors of OpenAI's API. */
 export const ERROR_TYPES = [
@@ -47,10 +48,14 @@ export function openaiError(
   const { error: own } = errorBody(error, requestId);
   const code = OF_MODELS[own.code] ?? own.code;
   const { status } = ERRORS[code];
+  const message =
+    own.code === 'bot_not_found'
+      ? `${own.message} GET /v1/models lists the bots of this key.`
+      : own.message;
   const param = code === 'model_not_found' ? 'model' : pathOf(own.details);
   return {
     status,
-    body: { error: { ...own, code, type: TYPES[status] ?? 'api_error', param } },
+    body: { error: { ...own, code, message, type: TYPES[status] ?? 'api_error', param } },
   };
 }
 
@@ -60,7 +65,7 @@ export function errorAt(
   error: GatewayError,
   requestId: string,
 ): { status: number; body: ErrorBody } {
-  if (PATHS.test(url)) return openaiError(error, requestId);
+  if (PATHS.test(url) || meantBy(url)?.isOpenAI) return openaiError(error, requestId);
   return { status: ERRORS[error.code].status, body: errorBody(error, requestId) };
 }
 

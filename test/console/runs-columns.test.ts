@@ -177,4 +177,29 @@ describe('the charts and columns of the list of runs', () => {
       ]);
     await assertFits(page);
   });
+
+  browserTest('shows by which interface a run came, and filters by it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, [
+      { entrance: 'OPENAI', input: 'By a client of OpenAI', createdAt: new Date('2026-11-20') },
+      { entrance: 'MCP', input: 'By an assistant', createdAt: new Date('2026-11-19') },
+    ]);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    const links = page.locator('.run-link');
+    await expect
+      .poll(() => links.allTextContents())
+      .toEqual(['By a client of OpenAI', 'By an assistant']);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Entrance' }).click();
+    await page.keyboard.press('Escape');
+    const cells = page.locator('td[data-column="entrance"]');
+    await expect.poll(() => cells.allTextContents()).toEqual(['OpenAI API', 'MCP']);
+    await page.getByRole('button', { name: '+ filter' }).click();
+    await page.getByRole('menuitem', { name: 'entrance' }).click();
+    await page.getByRole('radio', { name: 'mcp' }).check();
+    await expect.poll(() => links.allTextContents()).toEqual(['By an assistant']);
+    expect(parametersOf(page, 'entrance')).toEqual(['mcp']);
+    await assertAccessible(page);
+  });
 });

@@ -139,6 +139,67 @@ describe('below the paths of OpenAI’s API, errors have the form of that API', 
   });
 });
 
+describe('an address that a client calls because of a wrong base URL leads to the right one', () => {
+  const COMPLETIONS = 'POST /v1/chat/completions';
+
+  async function errorAt(method: string, path: string, isLimited: boolean) {
+    const answer = await fetch(app.url + path, {
+      method,
+      headers: { authorization: `Bearer ${tenant.apiKey}` },
+    });
+    const { status, headers } = answer;
+    return readError({ status, headers, body: await answer.text() }, isLimited);
+  }
+
+  test.for([
+    ['POST', '/chat/completions', COMPLETIONS],
+    ['POST', '/chat/completions?api-version=1', COMPLETIONS],
+    ['GET', '/models', 'GET /v1/models'],
+    ['POST', '/responses', 'POST /v1/responses'],
+    ['POST', '/openai/v1/chat/completions', COMPLETIONS],
+    ['POST', '/v1/v1/responses', 'POST /v1/responses'],
+    ['POST', '/v1//chat/completions', COMPLETIONS],
+    ['POST', '/v1/chat/completions/', COMPLETIONS],
+    ['POST', '/v1/chat/completions/chat/completions', COMPLETIONS],
+    ['POST', '/v1/completions', COMPLETIONS],
+    ['GET', '/v1/chat/completions', COMPLETIONS],
+  ] as const)('%s %s', async ([method, path, right]) => {
+    const error = await errorAt(method, path, path.startsWith('/v1'));
+    expect(error).toMatchObject({
+      code: 'not_found',
+      message:
+        `There is nothing at ${method} ${path.split('?')[0]}. The address is ${right}; ` +
+        'the base URL of a client ends in /v1.',
+      type: 'not_found_error',
+      param: null,
+    });
+  });
+
+  test('an MCP client learns the path of its server, in Parley’s own form', async () => {
+    const { message, type } = await errorAt('POST', '/v1/mcp', true);
+    expect(message).toBe('There is nothing at POST /v1/mcp. The address is POST /mcp.');
+    expect(type).toBeUndefined();
+  });
+
+  test.for([
+    ['POST', '/v1/bots/demo/responses', true],
+    ['GET', '/v1/modelsx', true],
+    ['GET', '/my/models', false],
+    ['POST', '/v1/embeddings', true],
+  ] as const)('%s %s is only unknown', async ([method, path, isLimited]) => {
+    const { message, type } = await errorAt(method, path, isLimited);
+    expect(message).toBe(`There is nothing at ${method} ${path}.`);
+    expect(type).toBeUndefined();
+  });
+});
+
+test('the error of an unknown model names the list of the models', async () => {
+  const { message } = await asker.refusal('/chat/completions', {
+    body: { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] },
+  });
+  expect(message).toBe('There is no bot "gpt-4o". GET /v1/models lists the bots of this key.');
+});
+
 describe('a request that starts a run counts once', () => {
   test('although its bot is in the body', async () => {
     const own = await app.tenant({ requestsPerMinute: 50, requestsPerDay: 50 });
