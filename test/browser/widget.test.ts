@@ -391,9 +391,13 @@ describe('the widget', () => {
   ] as const)('shows a plain state for %s', async ([, attributes]) => {
     await updateBot(tenant, bot, { webOrigins: ['https://other.example'] });
     const opened = await openShop(attributes);
-    expectProblems(opened.page, /^Framing .* violates .* "frame-ancestors/);
+    expectProblems(opened.page, /^Framing .* violates .* "frame-ancestors|^Parley: /);
+    const said: string[] = [];
+    opened.page.on('console', (message) => said.push(message.text()));
     await open(opened);
     await opened.page.getByText('The chat is not available here.').waitFor();
+    const { origin } = new URL(opened.page.url());
+    await expect.poll(() => said.join()).toContain(`list ${origin}?`);
     await opened.page.getByRole('button', { name: 'Close' }).click();
     await opened.page.getByRole('button', { name: 'Ask us' }).waitFor();
   });

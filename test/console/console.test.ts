@@ -233,6 +233,43 @@ describe('a new account', () => {
     await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
   });
 
+  browserTest(
+    'tries a definition in staging first, and goes on with it in the Studio',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const page = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
+      const tool = page.getByRole('link', { name: 'how to add a tool' });
+      expect(await tool.getAttribute('href')).toBe('/guide/tutorial#5-an-http-tool');
+      const definition = page.getByLabel('Definition');
+      const source = (await definition.inputValue()).replace('of ACME', 'of Initech');
+      await definition.fill(source);
+      await page.getByRole('button', { name: 'Staging', exact: true }).click();
+      await assertAccessible(page);
+      await assertFits(page);
+      await page.getByRole('button', { name: 'Deploy to staging' }).click();
+      await page.getByRole('heading', { name: 'Deployed to staging' }).waitFor();
+      const where = { botId: bot };
+      const deployments = await app.prisma.deployment.findMany({ where });
+      expect(deployments.map(({ environment }) => environment)).toEqual(['STAGING']);
+      app.upstream.script(async ({ say, end }) => {
+        say('Hello from staging.');
+        end();
+      });
+      await ask(page, 'Hi');
+      await page.getByText('Hello from staging.').waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'Deployed to staging' }).waitFor();
+
+      await page.getByRole('button', { name: 'Change' }).click();
+      await expect.poll(() => definition.inputValue()).toBe(source);
+      await definition.fill(source.replace('of Initech', 'of Globex'));
+      await page.getByRole('link', { name: 'Edit in the Studio' }).click();
+      await page.getByText('You welcome the visitors of Globex.').waitFor();
+      expect(page.url()).toBe(`${app.url}/bots/${bot}/studio?environment=staging`);
+    },
+  );
+
   browserTest('learns from the form that the id of a deleted bot is taken', async () => {
     const tenant = await app.tenant();
     const id = await tenant.bot(null);

@@ -256,6 +256,24 @@ describe('the deployments of a bot', () => {
 });
 
 describe('a rollback', () => {
+  browserTest('is no deploy from elsewhere, and keeps the environment of the list', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const first = await deploy(tenant, bot, { source: saying('One.') });
+    await deploy(tenant, bot, { source: saying('Two.') });
+    const address = addressOf(bot, `/${first}?environment=production&show=running`);
+    const page = await signedIn(tenant.apiKey, address);
+    await difference(page).getByText('Two.').waitFor();
+    await page.getByRole('button', { name: 'Roll back to this…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Roll back to v1' });
+    await confirmIn(dialog, 'Roll back to v1').click();
+    await dialog.getByText('v3 was deployed to production').waitFor();
+    await difference(page).getByText('Two.').waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByText('deployed to production elsewhere').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await expect.poll(() => page.url()).toMatch(/\/deployments\/dep_\w+\?environment=production$/);
+  });
+
   browserTest('shows the changes, and works by keyboard alone', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);

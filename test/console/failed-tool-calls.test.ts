@@ -76,3 +76,33 @@ browserTest('the lists of runs and sessions say that tool calls failed', async (
   await session.getByText('completed').waitFor();
   expect(await session.getByText('1,234 tokens').count()).toBe(0);
 });
+
+browserTest(
+  'the head of a run beside the list keeps the failed tool calls on one line',
+  async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const [run] = await makeRuns(app, bot, [{ input: 'Refund my order', response: 'No.' }]);
+    const id = run?.id ?? '';
+    const spans = [1, 2].map((number) => ({
+      spanId: `${number}`.padStart(16, '0'),
+      parentId: null,
+      name: 'execute_tool orders.refund',
+      startedAt: 1_790_000_000_000 + number,
+      durationMs: 5,
+      status: 'error',
+      attributes: { 'error.type': 'timeout' },
+    }));
+    await app.prisma.run.update({ where: { id }, data: { spans, finishedAt: new Date() } });
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?run=${id}`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const head = page.getByRole('region', { name: 'Open run' }).locator('header');
+    const failed = head.getByText('2 tool calls failed');
+    await failed.waitFor();
+    const boxes = [head.getByText('completed'), failed].map((one) => one.boundingBox());
+    const [left, right] = await Promise.all(boxes);
+    expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0);
+    expect(right?.height).toBeLessThan(30);
+    await assertAccessible(page);
+  },
+);

@@ -57,6 +57,7 @@ describe('the keys', () => {
 
     const shown = page.getByRole('dialog', { name: 'New key Web shop' });
     await shown.getByText('cannot show it again').waitFor();
+    await shown.getByText(`signs in to the console with it at ${app.url}.`).waitFor();
     await assertAccessible(page);
     for (const _ of [1, 2, 3]) await page.keyboard.press('Escape');
     const secret = (await shown.locator('pre').textContent()) ?? '';

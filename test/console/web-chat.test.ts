@@ -47,6 +47,8 @@ describe('the screen of a chat page', () => {
       await assertAccessible(page);
       await assertFits(page);
 
+      await page.getByText('No page may contain the chat yet.').waitFor();
+      await page.getByRole('link', { name: 'Visitors' }).click();
       const origins = page.getByLabel('Pages that may contain the chat');
       await origins.fill('https://shop.example\n\nshop.example\n https://other.example/');
       await save.click();
@@ -58,6 +60,7 @@ describe('the screen of a chat page', () => {
       await page.getByLabel('New conversations an hour').fill('5');
       await page.getByLabel('Messages a minute').fill('7');
       await save.click();
+      await page.getByText('It works in the pages whose origins Visitors names.').waitFor();
       await page.getByText('Saved the settings of visitors.').waitFor();
       expect(await app.prisma.bot.findUniqueOrThrow({ where: { id: bot } })).toMatchObject({
         webOrigins: ['https://shop.example', 'https://other.example'],

@@ -6,12 +6,21 @@ import {
   Rollback,
 } from '../../generated/operations/console.ts';
 import { useMutate } from '../server/operations.ts';
+import { createStore } from '../server/store.ts';
 import { useIdempotencyKey } from './use-idempotency-key.ts';
 
 /** The answer to a deploy, a rollback or a promotion. One that failed changed nothing. */
 export type DeployOutcome = DeployOutcomeFragment;
 
 const CHANGES = ['Bot', 'Deployment'];
+
+/** The deployments that this page made: they are no change from elsewhere. */
+export const madeHere = createStore<ReadonlySet<string>>(new Set());
+
+function made<Outcome extends { id: string }>(outcome: Outcome | null | undefined) {
+  if (outcome) madeHere.set(new Set([...madeHere.get(), outcome.id]));
+  return outcome ?? undefined;
+}
 
 /** Deploys on demand. If the answer is lost, the next attempt with the same input asks for it again. */
 export function useDeploy(botId: string) {
@@ -22,7 +31,7 @@ export function useDeploy(botId: string) {
   ): Promise<DeployOutcome | undefined> => {
     const answer = await run({ botId, input: { ...input, idempotencyKey: keyFor(input) } });
     answered(answer.problem);
-    return answer.data?.deploy ?? undefined;
+    return made(answer.data?.deploy);
   };
   return { isBusy, problem, deploy };
 }
@@ -44,11 +53,11 @@ export function useRedeploy(botId: string, kind: 'rollback' | 'promote') {
     if (kind === 'rollback') {
       const answer = await rollback.run(variables);
       answered(answer.problem);
-      return answer.data?.rollback ?? undefined;
+      return made(answer.data?.rollback);
     }
     const answer = await promote.run({ ...variables, ...options });
     answered(answer.problem);
-    return answer.data?.promote ?? undefined;
+    return made(answer.data?.promote);
   };
   return { isBusy, problem, redeploy };
 }

@@ -6,7 +6,9 @@ import {
 } from '../../generated/operations/console.ts';
 import { useServerQuery } from '../server/operations.ts';
 import type { Problem } from '../server/problem.ts';
+import { useStore } from '../server/store.ts';
 import { useScope } from '../server/viewer.ts';
+import { madeHere } from './use-deploy.ts';
 import { useDeploymentChanges } from './use-deployment-changes.ts';
 
 type Bot = NonNullable<RunningQuery['bot']>;
@@ -19,7 +21,7 @@ export type RunningReading = {
   bot: Bot | undefined;
   running: RunningDeployment | undefined;
   problem: Problem | undefined;
-  /** Whether another deployment replaced the deployment that was shown first. */
+  /** Whether a deployment from elsewhere replaced the one that was shown first. */
   isReplaced: boolean;
   /** Accepts a deployment as known, so that it does not count as a replacement. */
   know(deploymentId: string | undefined): void;
@@ -47,8 +49,10 @@ export function useRunning(botId: string, environment: Environment): RunningRead
     setOpened(new Set([...opened, environment]));
     know(running?.id);
   }
+  const own = useStore(madeHere);
+  const shown = running?.id ?? NOTHING;
   const isReplaced =
-    bot !== undefined && opened.has(environment) && !known.has(running?.id ?? NOTHING);
+    bot !== undefined && opened.has(environment) && !known.has(shown) && !own.has(shown);
   return { bot, running, problem, isReplaced, know, retry };
 }
 

@@ -70,15 +70,17 @@ export function ButtonLink({
   look = 'plain',
   icon,
   href,
+  onClick,
   children,
 }: {
   look?: Look;
   icon?: IconName;
   href: string;
+  onClick?: () => void;
   children: React.ReactNode;
 }) {
   return (
-    <Link href={href} className={`button button-${look}`}>
+    <Link href={href} onClick={onClick} className={`button button-${look}`}>
       {icon && <Icon name={icon} />}
       {children}
     </Link>

@@ -24,6 +24,10 @@ const READY_LIMIT_MS = 3_000;
 
 const UNAVAILABLE = 'The chat is not available here.';
 
+/** For the person who adds the widget to a page. Its visitors read a plain sentence. */
+const unavailableReason = (bot: string) =>
+  `Parley: the chat of the bot "${bot}" does not open in this page. Does the bot exist, and does "Pages that may contain the chat" in the console list ${location.origin}?`;
+
 const script = document.currentScript;
 if (script instanceof HTMLScriptElement && !window.parley) window.parley = createWidget(script);
 
@@ -100,7 +104,9 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   // A frame loads even if the page is missing or may not be framed here. Only the chat page reports that it is ready.
   frame.addEventListener('load', () =>
     setTimeout(() => {
-      if (!isReady) show('unavailable');
+      if (isReady) return;
+      show('unavailable');
+      console.warn(unavailableReason(bot));
     }, READY_LIMIT_MS),
   );
   button.addEventListener('click', () => (isOpen() ? close() : open()));

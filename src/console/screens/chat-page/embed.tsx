@@ -25,6 +25,18 @@ export function Embed({ bot }: { bot: WebChatBot }) {
       <CodeBlock label="The line of the widget">
         {`<script ${attributes.filter(Boolean).join(' ')}></script>`}
       </CodeBlock>
+      <p>
+        {bot.webOrigins.length === 0 ? (
+          <>
+            No page may contain the chat yet. Name the origins of your pages under{' '}
+            <a href="#chat-visitors">Visitors</a>.
+          </>
+        ) : (
+          <>
+            It works in the pages whose origins <a href="#chat-visitors">Visitors</a> names.
+          </>
+        )}
+      </p>
       {integrity === null ? (
         <p className="field-hint">
           Browsers compute the hash of the script only at an https address, so the line has none.

@@ -10,6 +10,7 @@ import { versionName } from '../../deploy/version.ts';
 import { TextDiffView } from '../../diff/text-diff-view.tsx';
 import { changesBetween } from '../../diff/variables.ts';
 import { VariablesDiff } from '../../diff/variables-diff.tsx';
+import { environmentQuery, useEnvironment } from '../../frame/environments.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -122,6 +123,7 @@ function Actions({
   const { id, bot, environment, status, active, previous } = deployment;
   const [, navigate] = useLocation();
   const [opened, setOpened] = useState<'rollback' | 'promote'>();
+  const { chosen } = useEnvironment();
   const mayDeploy = useScope('DEPLOY');
   const unavailable =
     (!mayDeploy && lacks('DEPLOY')) ||
@@ -155,19 +157,24 @@ function Actions({
           Compare with…
         </MenuItem>
       </Menu>
-      {(['promote', 'rollback'] as const).map((kind) => (
-        <DeployDialog
-          key={kind}
-          botId={bot.id}
-          change={{ kind, deployment }}
-          environment={kind === 'promote' ? 'PRODUCTION' : environment}
-          isOpen={opened === kind}
-          onClose={(outcome) => {
-            setOpened(undefined);
-            if (outcome) navigate(`/bots/${bot.id}/deployments/${outcome.id}`);
-          }}
-        />
-      ))}
+      {(['promote', 'rollback'] as const).map((kind) => {
+        const target = kind === 'promote' ? 'PRODUCTION' : environment;
+        return (
+          <DeployDialog
+            key={kind}
+            botId={bot.id}
+            change={{ kind, deployment }}
+            environment={target}
+            isOpen={opened === kind}
+            onClose={(outcome) => {
+              setOpened(undefined);
+              // The environment stays chosen where it lists the new deployment.
+              const list = environmentQuery(chosen && target);
+              if (outcome) navigate(`/bots/${bot.id}/deployments/${outcome.id}${list}`);
+            }}
+          />
+        );
+      })}
     </div>
   );
 }

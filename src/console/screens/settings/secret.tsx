@@ -25,6 +25,10 @@ export function SecretDialog({ issued, onClose }: { issued: Issued; onClose(): v
       <div className="secret">
         <CodeBlock label="API key">{secret}</CodeBlock>
       </div>
+      <p className="soft">
+        A person signs in to the console with it at <span className="mono">{location.origin}</span>.
+        A program sends it as a bearer token.
+      </p>
       {note && <p className="soft">{note}</p>}
       <Refused problem={problem} />
       <div className="actions">

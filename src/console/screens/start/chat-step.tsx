@@ -1,29 +1,39 @@
 import { useState } from 'react';
+import type { Environment } from '../../../generated/operations/console.ts';
 import { Composer } from '../../chat/composer.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { useChat } from '../../chat/use-chat.ts';
+import { environmentParameter } from '../../frame/environments.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
 
 /** A short conversation with the bot. It continues in the playground. */
-export function ChatStep({ botId }: { botId: string }) {
+export function ChatStep({ botId, environment }: { botId: string; environment: Environment }) {
   const chat = useChat();
   const mayChat = useScope('CHAT');
   const [message, setMessage] = useState('');
   const [sessionId] = useState(newSessionId);
   const send = async () => {
     setMessage('');
-    const call = { botId, message, sessionId, environment: 'PRODUCTION' } as const;
+    const call = { botId, message, sessionId, environment } as const;
     const refused = await chat.send({ ...call, protocol: 'graphql', isStreamed: true });
     if (refused) setMessage(message);
   };
+  const playground = new URLSearchParams({
+    session_id: sessionId,
+    tab: 'code',
+    ...environmentParameter(environment),
+  });
   return (
     <div className="talk">
       <div className="talk-frame">
         <Conversation turns={chat.turns}>
-          <p className="soft talk-hint">Say hello. The reply streams in as the model writes it.</p>
+          <p className="soft talk-hint">
+            Say hello. The reply streams in as the model writes it. The offline model calls a tool
+            only if the message names it, such as time.now.
+          </p>
         </Conversation>
         <Composer
           message={message}
@@ -41,7 +51,7 @@ export function ChatStep({ botId }: { botId: string }) {
         from your backend.
       </p>
       <div>
-        <ButtonLink href={`/bots/${botId}/playground?session_id=${sessionId}&tab=code`} icon="chat">
+        <ButtonLink href={`/bots/${botId}/playground?${playground}`} icon="chat">
           Open the playground
         </ButtonLink>
       </div>

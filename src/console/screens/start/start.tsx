@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { Bot } from '../../../generated/operations/console.ts';
+import { Bot, type Environment } from '../../../generated/operations/console.ts';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../parts/state.tsx';
@@ -31,6 +32,7 @@ export default function Start({ botId }: { botId?: string }) {
 function WithBot({ botId }: { botId: string }) {
   const { data, problem, retry } = useServerQuery(Bot, { id: botId });
   const [isChanging, setChanging] = useState(false);
+  const [chosen, setChosen] = useState<Environment>();
   const bot = data?.bot;
   if (!bot) {
     return (
@@ -39,7 +41,9 @@ function WithBot({ botId }: { botId: string }) {
       </Screen>
     );
   }
-  const isDeployed = bot.production !== null;
+  const environment = chosen ?? (bot.production || !bot.staging ? 'PRODUCTION' : 'STAGING');
+  const running = environment === 'PRODUCTION' ? bot.production : bot.staging;
+  const isDeployed = running !== null;
   const isDefining = !isDeployed || isChanging;
   return (
     <Screen title={bot.name}>
@@ -47,7 +51,7 @@ function WithBot({ botId }: { botId: string }) {
         <Step number={1} title={bot.name} state="done" note={<Id>{bot.id}</Id>} />
         <Step
           number={2}
-          title={isDeployed ? 'Deployed to production' : 'Give it a definition'}
+          title={isDeployed ? `Deployed to ${toLowerCase(environment)}` : 'Give it a definition'}
           state={isDefining ? 'current' : 'done'}
           note={
             !isDefining && (
@@ -57,10 +61,21 @@ function WithBot({ botId }: { botId: string }) {
             )
           }
         >
-          {isDefining && <DeployStep botId={bot.id} onDeployed={() => setChanging(false)} />}
+          {isDefining && (
+            <DeployStep
+              botId={bot.id}
+              environment={environment}
+              onEnvironment={(next) => {
+                setChosen(next);
+                // The step stays open where something runs already.
+                setChanging(true);
+              }}
+              onDeployed={() => setChanging(false)}
+            />
+          )}
         </Step>
         <Step number={3} title="Talk to it" state={isDefining ? 'ahead' : 'current'}>
-          {!isDefining && <ChatStep key={bot.production?.id} botId={bot.id} />}
+          {!isDefining && <ChatStep key={running?.id} botId={bot.id} environment={environment} />}
         </Step>
       </ol>
     </Screen>
