@@ -74,7 +74,7 @@ export function DeployStep({
       }}
     >
       <p className="soft">
-        An agent has a prompt and, if it shall act, tools. The tutorial shows{' '}
+        An agent has a prompt and, if it needs to act, tools. The tutorial shows{' '}
         <Link href="/guide/tutorial#5-an-http-tool">how to add a tool</Link>.
       </p>
       <Segments
