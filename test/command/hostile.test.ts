@@ -165,6 +165,9 @@ const linesOf = (): Record<string, string[][]> => ({
   ],
   deployments: [['deployments', '--bot', bot]],
   rollback: [['rollback', deployments[0] ?? '', '--bot', bot, '--yes']],
+  gate: [['gate', '--bot', bot]],
+  'gate set': [['gate', 'set', '--bot', bot]],
+  'gate remove': [['gate', 'remove', '--bot', bot]],
   promote: [['promote', deployments[1] ?? '', '--bot', bot, '--yes']],
 });
 
