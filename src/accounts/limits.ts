@@ -36,8 +36,11 @@ export type Quota = WindowLimit & {
 /** Requests without a valid key from one address. They have no daily limit. */
 export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
 
-/** Requests for static files from one address. A screen loads about twenty, then the browser caches them. */
-export const FILE_LIMIT: WindowLimit = { perMinute: 1_000, perDay: Number.MAX_SAFE_INTEGER };
+/**
+ * Requests for static files from one address. A screen loads about thirty, then the browser caches them: a hundred people of an
+ * office can open the console in the same minute after an upgrade.
+ */
+export const FILE_LIMIT: WindowLimit = { perMinute: 3_000, perDay: Number.MAX_SAFE_INTEGER };
 
 /** Reads of one session of the console. They have no daily limit. Source: decisions, section 9. */
 export const CONSOLE_LIMIT: WindowLimit = { perMinute: 600, perDay: Number.MAX_SAFE_INTEGER };

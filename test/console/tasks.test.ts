@@ -44,6 +44,7 @@ async function tabTo(page: Page, control: Locator, key: 'Tab' | 'Shift+Tab' = 'T
 }
 
 const focusedTag = (page: Page) => page.evaluate(() => document.activeElement?.tagName);
+const focusedText = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
 
 async function press(page: Page, control: Locator, key?: 'Tab' | 'Shift+Tab') {
   await tabTo(page, control, key);
@@ -130,6 +131,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('Chairs');
     await press(page, confirmIn(dialog));
     await dialog.getByText('v2 was deployed to production').waitFor();
+    await expect.poll(() => focusedText(page)).toBe('Close');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => focusedTag(page)).toBe('BUTTON');
