@@ -147,6 +147,27 @@ describe('a deploy', () => {
     await page.unroute('**/graphql');
   });
 
+  browserTest('is not taken for another one while its answer is on its way', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(saying('Mine.'));
+    const dialog = await askToDeploy(page);
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (!deploys('Mine.', route.request().postData())) return route.continue();
+      const response = await route.fetch();
+      await answer.promise;
+      return route.fulfill({ response });
+    });
+    await confirm(page);
+    await dialog.getByText('v2 runs in production').waitFor();
+    expect(await dialog.getByText('elsewhere').count()).toBe(0);
+    answer.resolve();
+    await outcome(page).getByText('v2 was deployed to production').waitFor();
+    await page.unroute('**/graphql');
+  });
+
   browserTest('keeps the input if the session ends', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();

@@ -83,7 +83,7 @@ function KeptDialog({
         {!bot && !problem && <Skeleton height={240} />}
         {bot && !done && (
           <>
-            <RunningVersion reading={reading} place={place} />
+            <RunningVersion reading={reading} place={place} isBusy={isBusy} />
             <DeploySteps form={form} change={change} environment={environment} onGoTo={onGoTo} />
             <DeployFoot
               form={form}

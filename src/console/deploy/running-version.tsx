@@ -7,10 +7,13 @@ import { versionName } from './version.ts';
 export function RunningVersion({
   reading: { running, isReplaced, know },
   place,
+  isBusy = false,
 }: {
   reading: RunningReading;
   /** The name of the environment. */
   place: string;
+  /** Whether this page deploys: a new deployment may be its own, whose answer is on its way. */
+  isBusy?: boolean;
 }) {
   return (
     <>
@@ -25,7 +28,7 @@ export function RunningVersion({
         )}
       </p>
       <div role="status" className="deploy-notice-place">
-        {isReplaced && (
+        {isReplaced && !isBusy && (
           <div className="deploy-notice">
             <p>
               {running
