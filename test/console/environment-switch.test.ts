@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/text/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
@@ -123,8 +124,10 @@ describe('the breadcrumb', () => {
 
   browserTest('opens the same screen of another bot by keyboard alone', async () => {
     const { tenant, bot } = await makeBot();
+    const other = makeId('bot');
     await tenant.graphql(
-      'mutation { createBot(input: { id: "night-desk", name: "Night desk" }) { id } }',
+      'mutation ($id: ID!) { createBot(input: { id: $id, name: "Night desk" }) { id } }',
+      { id: other },
     );
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?environment=staging`);
     const switcher = page.getByRole('button', { name: /^Bot / });
@@ -152,7 +155,7 @@ describe('the breadcrumb', () => {
     await dialog.waitFor({ state: 'hidden' });
     await expect
       .poll(() => page.url())
-      .toBe(`${app.url}/bots/night-desk/sessions?environment=staging`);
+      .toBe(`${app.url}/bots/${other}/sessions?environment=staging`);
     await page.getByRole('button', { name: 'Bot Night desk' }).waitFor();
     await page.setViewportSize({ width: 360, height: 780 });
     await page.getByRole('button', { name: 'Bot Night desk' }).waitFor();
