@@ -1,4 +1,4 @@
-import { BotGate, type GateSettingsFragment, SetGate } from '../../generated/operations/command.ts';
+import { ChangeGate, Gate, type GateSettingsFragment } from '../../generated/operations/command.ts';
 import { gateSentence } from '../../vocabulary/gates.ts';
 import { toUpperCase } from '../../vocabulary/names.ts';
 import type { Context } from '../context.ts';
@@ -23,7 +23,7 @@ export type GateOptions = {
 export async function showGate(bot: string | undefined, context: Context): Promise<void> {
   const { graphql, botId: botOf, forBot } = await connect(context);
   const botId = botOf(bot);
-  const answer = await forBot(botId, () => graphql.run(BotGate, { id: botId }, context.signal));
+  const answer = await forBot(botId, () => graphql.run(Gate, { botId }, context.signal));
   const gate = answer.bot?.gate ?? null;
   await context.print(gate, () =>
     gate === null
@@ -43,7 +43,7 @@ export async function setGate(
   const feedback = replay?.feedback && toUpperCase(replay.feedback);
   const gate = { ...rules, replay: replay && { ...replay, feedback } };
   const { updateBot } = await forBot(botId, () =>
-    graphql.run(SetGate, { id: botId, gate }, context.signal),
+    graphql.run(ChangeGate, { id: botId, gate }, context.signal),
   );
   const set = updateBot?.gate;
   if (!set) throw new Refusal('The server returned no gate.');
@@ -58,7 +58,7 @@ export async function setGate(
 export async function removeGate(bot: string | undefined, context: Context): Promise<void> {
   const { graphql, botId: botOf, forBot } = await connect(context);
   const botId = botOf(bot);
-  await forBot(botId, () => graphql.run(SetGate, { id: botId, gate: null }, context.signal));
+  await forBot(botId, () => graphql.run(ChangeGate, { id: botId, gate: null }, context.signal));
   await context.print(null, () => `"${botId}" has no gate.`);
 }
 
