@@ -89,9 +89,9 @@ function reply(messages: Message[]): string {
   const [memory, context] = [textOf('memory'), textOf('context')];
   return [
     `You said: "${message}".`,
-    ...(answered === undefined
+    ...(answered == null
       ? []
-      : [`The tool that you named answered: ${String(answered).replace(/\.$/, '')}.`]),
+      : [`The tool that you named answered: ${answered.replace(/\.$/, '')}.`]),
     previous === undefined
       ? 'This is your first message.'
       : `Before that, you said: "${previous}". I remember ${userMessages.length + 1} messages of yours.`,

@@ -43,7 +43,7 @@ export function useDeployForm({
   const [asked, setAsked] = useState<string>();
   const [result, setResult] = useOwnState<Result | undefined>(environment, undefined);
   const reading = useRunning(botId, environment);
-  const { bot, running, know } = reading;
+  const { bot, running } = reading;
   // Each environment has its own unanswered request.
   const deploys = { PRODUCTION: useDeploy(botId), STAGING: useDeploy(botId) };
   const redeploys = useRedeploy(botId, isRollback ? 'rollback' : 'promote');
@@ -103,7 +103,6 @@ export function useDeployForm({
     if (!outcome) return;
     setResult({ outcome, isSurprise: outcome.previous?.id !== running?.id });
     if (outcome.status === 'FAILED') return;
-    know(outcome.id);
     setDraft(NO_VARIABLES);
     setMessage('');
     setSkipsGate(false);
