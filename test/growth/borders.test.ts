@@ -12,6 +12,7 @@ import { redactSecrets } from '../../src/text/secret-redaction.ts';
 import { createAuthenticate } from '../../src/transport/authenticate.ts';
 import { readCookie } from '../../src/transport/console-cookie.ts';
 import { createFrameReader } from '../../src/transport/graphql/websocket-frames.ts';
+import { meantBy } from '../../src/transport/mistaken-address.ts';
 import { hasOwnOrigin } from '../../src/transport/own-page.ts';
 import { eventsHeaders } from '../../src/transport/rest/run-query.ts';
 import { expectLinear, repeatTo } from '../helpers/growth.ts';
@@ -53,12 +54,14 @@ const HEADERS: [what: string, read: (value: string) => unknown][] = [
   ['traceparent', (value) => traceIdOf(`00-${value}`)],
   ['Last-Event-ID', (value) => eventsHeaders.safeParse({ 'last-event-id': value })],
   ['a logged path', redactSecrets],
+  ['a mistaken address', (value) => meantBy(`/${value}`)],
 ];
 const PARTS = [' ', ',', ', ', ';', '=', 'a=b;', 'parley_session=a;', ':', '::', '[', '1', '1.'];
+const PATH_PARTS = ['/', '/v1', '/chat/completions', '/completions'];
 const SECRET_PARTS = ['-', '%', '%25', 'Bearer ', 'eyJ', 'a.', 'parley_sk_', '%70', '"', '\\'];
 
 describe.each(HEADERS)('the header %s is read in linear time', (_what, read) => {
-  test.each([...PARTS, ...SECRET_PARTS])('with repeated %j', (part) =>
+  test.each([...PARTS, ...PATH_PARTS, ...SECRET_PARTS])('with repeated %j', (part) =>
     expectLinear((size) => {
       const value = `${repeatTo(part, size)}x`;
       return () => read(value);

@@ -62,5 +62,13 @@ export type Attacks = Record<string, Attack>;
 
 export const json = { 'content-type': 'application/json' };
 
+export const MCP_VERSION = '2025-06-18';
+/** Headers of a message of the Model Context Protocol. */
+export const mcpHeaders = {
+  ...json,
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': MCP_VERSION,
+};
+
 /** The path of one of the account's bots in REST. */
 export const botPath = (bot: string, rest: string) => `/v1/bots/${bot}/${rest}`;

@@ -1,9 +1,8 @@
 import type { AttackContext, Attacks } from '../attack.ts';
-import { json } from '../attack.ts';
+import { json, MCP_VERSION, mcpHeaders } from '../attack.ts';
 
 /** Bytes of a body that is not refused for its size alone. */
 const BODY_BYTES = 1_000_000;
-const MCP_VERSION = '2025-06-18';
 
 const completion = ({ sendWithKey, account }: AttackContext, body: object) =>
   sendWithKey({
@@ -21,11 +20,7 @@ const mcp = ({ sendWithKey }: AttackContext, body: object | string, query = '') 
   sendWithKey({
     method: 'POST',
     path: `/mcp${query}`,
-    headers: {
-      ...json,
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': MCP_VERSION,
-    },
+    headers: mcpHeaders,
     body,
   });
 
@@ -47,9 +42,7 @@ async function unread(
     `POST ${path} HTTP/1.1`,
     'Host: a',
     `Authorization: Bearer ${account.apiKey}`,
-    'Accept: application/json, text/event-stream',
-    `MCP-Protocol-Version: ${MCP_VERSION}`,
-    'Content-Type: application/json',
+    ...Object.entries(mcpHeaders).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${text.length}`,
   ];
   for (let count = random.int(1, 8); count > 0; count -= 1)

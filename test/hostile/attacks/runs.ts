@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import type { AttackContext, Attacks } from '../attack.ts';
-import { botPath, json } from '../attack.ts';
+import { botPath, json, mcpHeaders } from '../attack.ts';
 import { MODEL_BEHAVIOURS, TOOL_BEHAVIOURS } from '../upstream.ts';
-
-const ACCEPTS_BOTH = 'application/json, text/event-stream';
 
 /** Begins a run by one of the entrances; the hostile model serves it with a given behaviour. */
 async function run(
@@ -30,9 +28,7 @@ async function run(
     method: 'POST',
     path,
     headers: {
-      ...json,
-      accept: isStreamed || path === '/mcp' ? ACCEPTS_BOTH : 'application/json',
-      'mcp-protocol-version': '2025-06-18',
+      ...(isStreamed || path === '/mcp' ? mcpHeaders : json),
       'x-session-id': `session-${random.int(1, 20)}`,
     },
     body,
