@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { ALONE, BOTH, INSTALL, INTEGRATION, LONG, SYSTEM, UNIT } from './test/projects.ts';
+import { ALONE, BOTH, INSTALL, INTEGRATION, LONG, SLOW, SYSTEM, UNIT } from './test/projects.ts';
 import { slowestTests } from './test/slowest-tests.ts';
 
 const { CI, TEST_DATABASE_URL, TEST_REDIS_URL, TEST_LONG } = process.env;
@@ -64,6 +64,7 @@ export default defineConfig({
     projects: [
       project('unit', UNIT, { workers: IN_PROCESS }),
       project('integration', INTEGRATION, { workers: IN_PROCESS, services }),
+      project('slow', SLOW, { workers: IN_PROCESS, services }),
       project('system', SYSTEM, system),
       project('system, alone', ALONE, { ...system, isolate: true }),
       ...(TEST_LONG ? [] : [project('install', INSTALL, { ...system, services: EMBEDDED })]),

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ALONE, BOTH, INTEGRATION, reaches, SYSTEM, TEST_FILES, UNIT } from './projects.ts';
+import { ALONE, BOTH, INTEGRATION, reaches, SLOW, SYSTEM, TEST_FILES, UNIT } from './projects.ts';
 
 describe('a unit test', () => {
   test('imports no database, directly or through other files', () => {
     expect(UNIT).toContain('test/language/template.test.ts');
-    expect(UNIT).not.toContain('test/storage/storage.test.ts');
+    expect(UNIT).not.toContain('test/sessions/turns.test.ts');
     expect(UNIT).not.toContain('test/agent/loop.test.ts');
     expect(reaches('test/agent/loop.test.ts', 'test/helpers/database.ts')).toBe(true);
   });
@@ -17,8 +17,8 @@ describe('a unit test', () => {
 });
 
 describe('a test file', () => {
-  test('is a unit, an integration or a system test', () => {
-    const all = [...UNIT, ...INTEGRATION, ...SYSTEM, ...ALONE];
+  test('is a unit, an integration, a slow or a system test', () => {
+    const all = [...UNIT, ...INTEGRATION, ...SLOW, ...SYSTEM, ...ALONE];
     expect(all.toSorted()).toEqual(TEST_FILES);
   });
 
@@ -27,6 +27,7 @@ describe('a test file', () => {
     expect(SYSTEM).toContain('test/start/server.test.ts');
     expect(SYSTEM).toContain('test/console/walk.test.ts');
     expect(INTEGRATION).toContain('test/agent/loop.test.ts');
+    expect(SLOW).toContain('test/storage/outage.test.ts');
   });
 });
 

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 
 /**
  * Which test files run where. Unit tests need no database. Integration tests call the app in the process of their worker.
- * System tests start other processes or a browser, count the objects of their process, or repeat integration tests on
- * PGlite. Integration and system tests run on PostgreSQL and Redis where these are given, else on PGlite.
+ * Slow tests are unit and integration tests that take long. System tests start other processes or a browser, count the
+ * objects of their process, or repeat integration tests on PGlite. All but the unit tests run on PostgreSQL and Redis where
+ * these are given, else on PGlite. `npm test` runs the unit and integration tests, `npm run test:system` the others.
  */
 export const TEST_FILES = globSync('test/**/*.test.ts', {
   // Other projects' packages, which may hold tests, and the tests of the installation.
@@ -47,14 +48,48 @@ const ON_BOTH = [
   'test/transport/clocks.test.ts',
   'test/idempotency/**',
   'test/sessions/**',
-  'test/coordination/worker-lease.test.ts',
+  'test/coordination/{looks,worker-lease}.test.ts',
+  'test/start/idle.test.ts',
   'test/approvals/**',
   'test/evaluations/**',
-  'test/runs/**/{effects,batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,latencies,statements,stats,text-search,totals,usage}.test.ts',
+  'test/runs/**/{effects,batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,killed-stream,levels,list,lost-answers,queue,retention,latencies,statements,stats,text-search,totals,usage}.test.ts',
   'test/transfer/**',
   'test/schema/{measured-lists,read-budget,server}.test.ts',
   'test/command/{account-transfer,journey,operator-key,stats-rebuild}.test.ts',
   'test/{canary,journey}.test.ts',
+];
+
+/**
+ * Files whose tests play outages, expiries, failures of Telegram, hostile input or lost processes, have very many requests or
+ * rows, or execute the command. A third of the files takes four fifths of the time, so they run with the system tests.
+ */
+const TAKES_LONG = [
+  'test/accounts/{account-end,live}.test.ts',
+  'test/agent/{faults,hostile-model,prompt-limits}.test.ts',
+  'test/approvals/{attempts,binding,ends,expiry,followers,follow-up,mcp,replicas}.test.ts',
+  'test/channels/telegram/{approvers,chat,outcomes,pending,polling}.test.ts',
+  'test/channels/web/{replicas,visits}.test.ts',
+  'test/client/{ai-sdk,unreliable-network}.test.ts',
+  'test/command/**',
+  'test/coordination/worker-lease.test.ts',
+  'test/deployments/{active,replicas}.test.ts',
+  'test/evaluations/{gate,progress,replay}.test.ts',
+  'test/execution/forgotten.test.ts',
+  'test/growth/**',
+  'test/hostile/**',
+  'test/idempotency/**',
+  'test/language/{adversarial,hostile-sources,pairs,properties}.test.ts',
+  'test/model/{answer,openai}.test.ts',
+  'test/model/check/test-model.test.ts',
+  'test/openai/bounds.test.ts',
+  'test/redaction/redact.test.ts',
+  'test/rest/{bad-requests,fuzz}.test.ts',
+  'test/runs/**/{cut-streams,effects,event-times,export,fairness,filter-indexes,follow,list,lost-answers,poll-failures,progress,queue,text-search,totals}.test.ts',
+  'test/runs/stats/bounds.test.ts',
+  'test/schema/{measured-lists,read-budget}.test.ts',
+  'test/storage/**',
+  'test/transfer/**',
+  'test/transport/{answer-size,authorisation,bodies,borders,bounds,connection-drain,connections,console,console-session,edges,expired,field-authorisation,hostile,pages,rate-limit,refused-lookups,revoked,statements,websocket,websocket-arrival}.test.ts',
 ];
 
 const imports = new Map<string, string[]>();
@@ -84,17 +119,26 @@ const startsProcess = (file: string) =>
   PROCESSES.some((target) => reaches(file, target)) ||
   /from 'node:child_process'/.test(readFileSync(file, 'utf8'));
 
-export const UNIT = TEST_FILES.filter((file) => !reaches(file, DATABASE));
+const needsDatabase = (file: string) => reaches(file, DATABASE);
 
-/** All files that need a database, but `ALONE`. */
-const SHARED = TEST_FILES.filter((file) => !UNIT.includes(file) && !ALONE.includes(file));
+export const SYSTEM = TEST_FILES.filter(
+  (file) => needsDatabase(file) && startsProcess(file) && !ALONE.includes(file),
+);
 
-export const SYSTEM = SHARED.filter(startsProcess);
+/** Files that run in the process of their worker. */
+const IN_WORKER = TEST_FILES.filter((file) => !SYSTEM.includes(file) && !ALONE.includes(file));
 
-export const INTEGRATION = SHARED.filter((file) => !SYSTEM.includes(file));
+const takesLong = globSync(TAKES_LONG);
+export const SLOW = IN_WORKER.filter((file) => takesLong.includes(file));
+
+const QUICK = IN_WORKER.filter((file) => !SLOW.includes(file));
+
+export const UNIT = QUICK.filter((file) => !needsDatabase(file));
+
+export const INTEGRATION = QUICK.filter(needsDatabase);
 
 export const BOTH = globSync(ON_BOTH).filter(
-  (file) => file.endsWith('.test.ts') && !UNIT.includes(file),
+  (file) => file.endsWith('.test.ts') && needsDatabase(file),
 );
 
 /** Files that `npm run test:long` runs with more rounds. */

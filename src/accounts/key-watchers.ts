@@ -1,4 +1,4 @@
-import { startPeriodic } from '../async/periodic.ts';
+import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import { moment } from '../storage/moment.ts';
@@ -18,7 +18,7 @@ export type KeyWatchers = {
   add(key: Watched, ended: () => void): () => void;
   /** Notifies the watchers of an ended key or session, by its hash. */
   end(hash: string): void;
-  /** Polls all watched hashes with one query, until it is disposed of. */
+  /** Polls all watched hashes with one query, until it is disposed of. Nothing happens while none is watched. */
   start(): AsyncDisposable;
 };
 
@@ -41,6 +41,8 @@ export function createKeyWatchers({
   now?: (() => number) | undefined;
 }): KeyWatchers {
   const watchers = new Map<string, Set<Watcher>>();
+  const hasWork = () => watchers.size > 0;
+  let tasks: PeriodicTask[] = [];
 
   const end = (hash: string) => {
     for (const { ended } of [...(watchers.get(hash) ?? [])]) ended();
@@ -53,7 +55,6 @@ export function createKeyWatchers({
   };
 
   const endChanged = async () => {
-    if (watchers.size === 0) return;
     for (const { hash, narrowedAt, hasEnded } of await findChanged([...watchers.keys()])) {
       if (hasEnded) end(hash);
       for (const watcher of [...(watchers.get(hash) ?? [])]) {
@@ -69,6 +70,7 @@ export function createKeyWatchers({
       const watcher = { expiresAt, narrowedAt, ended };
       const those = watchers.get(hash) ?? new Set();
       watchers.set(hash, those.add(watcher));
+      for (const task of tasks) task.resume();
       return () => {
         those.delete(watcher);
         if (those.size === 0 && watchers.get(hash) === those) watchers.delete(hash);
@@ -77,10 +79,13 @@ export function createKeyWatchers({
 
     start() {
       const stack = new AsyncDisposableStack();
-      // A separate task, so that watched keys and sessions expire in time while the database is slow.
-      stack.use(startPeriodic(endExpired, { everyMs: POLL_EVERY_MS }));
+      const options = { everyMs: POLL_EVERY_MS, hasWork };
       const reporting = { log, what: `The poll of the watched ${what}` };
-      stack.use(startPeriodic(endChanged, { everyMs: POLL_EVERY_MS, ...reporting }));
+      tasks = [
+        // A separate task, so that watched keys and sessions expire in time while the database is slow.
+        stack.use(startPeriodic(endExpired, options)),
+        stack.use(startPeriodic(endChanged, { ...options, ...reporting })),
+      ];
       return stack;
     },
   };

@@ -7,6 +7,7 @@ import type { Span } from '../runs/trace/trace.ts';
 import type { JsonObject } from '../text/json.ts';
 import type { DeltaCoalescer } from './delta-coalescer.ts';
 import { chooseModel } from './model-choice.ts';
+import { writtenHost } from './open-model.ts';
 import { type CallTrace, traceCall } from './trace-call.ts';
 import { MAX_SERVER_TEXT, redactFailure, shorten } from './untrusted-text.ts';
 import type { UsageMeter } from './usage.ts';
@@ -114,7 +115,11 @@ export function createModelCalls(
     try {
       await model.stream(request, onEvent, signal);
     } catch (error) {
-      return { failure: redactFailure(error, redactor), hasEmitted, trace };
+      return {
+        failure: redactFailure(error, redactor, writtenHost(definition)),
+        hasEmitted,
+        trace,
+      };
     } finally {
       endText();
     }

@@ -1,6 +1,6 @@
 import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors/errors.ts';
-import type { EnvReference } from '../language/definition.ts';
+import type { Definition, EnvReference } from '../language/definition.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
 import { isHeaderValue } from './tools/headers.ts';
@@ -8,6 +8,14 @@ import { isHeaderValue } from './tools/headers.ts';
 /** Whether a definition names a model server or a key, so that its model is not the operator's. */
 export function hasOwnServer({ definition: { model } }: RunningDeployment): boolean {
   return model.baseUrl !== undefined || model.apiKey !== undefined;
+}
+
+/**
+ * The host and port of the model server that a definition names, if its source has the URL: a variable or the operator may
+ * keep it secret.
+ */
+export function writtenHost({ model: { baseUrl } }: Definition): string | undefined {
+  return typeof baseUrl === 'string' ? URL.parse(baseUrl)?.host : undefined;
 }
 
 /**

@@ -32,8 +32,18 @@ export function displayName(name: string, redactor: Redactor): string {
   return name.length > MAX_NAME ? `${escaped}...` : escaped;
 }
 
-/** Redacts and truncates what a model server answered to a failed call. Another error stays as it is. */
-export function redactFailure(error: unknown, redactor: Redactor): unknown {
+/**
+ * Redacts and truncates what a model server answered to a failed call. Another error stays as it is.
+ *
+ * @param host of the server, which the detail names if the server cannot be reached. Absent: it stays secret.
+ */
+export function redactFailure(error: unknown, redactor: Redactor, host?: string): unknown {
   if (!(error instanceof ModelError)) return error;
-  return withDetail(error, (detail) => shorten(detail, MAX_DETAIL, redactor));
+  const named = host && error.reason === 'unreachable' ? withHost(error, host) : error;
+  return withDetail(named, (detail) => shorten(detail, MAX_DETAIL, redactor));
+}
+
+function withHost({ code, reason, message, detail, status, cause }: ModelError, host: string) {
+  const text = detail === undefined ? host : `${host}: ${detail}`;
+  return new ModelError(code, reason, message, { detail: text, status, cause });
 }

@@ -1,5 +1,6 @@
 import type { ApprovedCalls } from '../agent/approved-calls.ts';
 import type { Lifetime } from '../async/lifetime.ts';
+import { type Looks, wakeWhile } from '../coordination/looks.ts';
 import { createNotices } from '../coordination/notices.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
@@ -10,9 +11,10 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import { TOOL_CALL_DAYS } from '../runs/life/retention.ts';
 import type { Changes } from '../runs/record/changes.ts';
+import { WORK_CHANNEL } from '../runs/tool-calls/ask.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createSettle, type DeliverOutcome } from './settle.ts';
-import { createWork } from './work.ts';
+import { createWork, IS_APPROVAL_DUE } from './work.ts';
 import { startWorker } from './worker.ts';
 
 /** The composed domain of approvals. */
@@ -21,6 +23,7 @@ export type ApprovalsDomain = { approvals: Approvals };
 type Parts = {
   prisma: PrismaClient;
   owner: Owner;
+  looks: Looks;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
   approvedCalls: ApprovedCalls;
@@ -37,6 +40,7 @@ type Parts = {
 export function createApprovalsDomain({
   prisma,
   owner,
+  looks,
   pubsub,
   activeDeployments,
   approvedCalls,
@@ -68,5 +72,7 @@ export function createApprovalsDomain({
   lifetime.onStart(() =>
     startWorker({ work, settle, approvals, notifyRun: runChanges.notify, pubsub, log }),
   );
+  const due = { what: 'The work after decisions', condition: IS_APPROVAL_DUE };
+  looks.add(wakeWhile({ ...due, pubsub, channel: WORK_CHANNEL }));
   return { approvals };
 }

@@ -1,6 +1,17 @@
-import { type ApprovalStatus, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import {
+  type ApprovalStatus,
+  type Environment,
+  Prisma,
+  type PrismaClient,
+} from '../generated/prisma/client.ts';
 import type { PageQuery } from '../storage/keyset.ts';
-import { type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+import { hasValue, type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+
+/** Selects approvals that match all given conditions. */
+export type ApprovalFilter = {
+  environment?: Environment | null | undefined;
+  status?: ApprovalStatus | null | undefined;
+};
 
 /** The approvals of bots, newest first. */
 export const APPROVALS: ListDefinition = {
@@ -13,9 +24,11 @@ export const APPROVALS: ListDefinition = {
 export function findApprovals(
   prisma: PrismaClient,
   botIds: string[],
-  { status }: { status?: ApprovalStatus | null | undefined },
+  { environment, status }: ApprovalFilter,
   page: PageQuery,
 ) {
-  const conditions = status ? [Prisma.sql`status = ${status}::"ApprovalStatus"`] : [];
-  return readLists(prisma, APPROVALS, botIds, page, conditions);
+  return readLists(prisma, APPROVALS, botIds, page, [
+    ...hasValue('environment', 'Environment', environment),
+    ...hasValue('status', 'ApprovalStatus', status),
+  ]);
 }

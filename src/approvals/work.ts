@@ -34,6 +34,10 @@ const OF_ACTIVE_ACCOUNTS = Prisma.sql`EXISTS (
   WHERE bots.id = approvals.bot_id AND suspended_at IS NULL AND deleted_at IS NULL)`;
 const IS_DUE = Prisma.sql`settled_at IS NULL AND decided_at IS NOT NULL AND available_at <= now()
   AND ${Prisma.raw(isOwnerless('approvals.owner_id'))} AND ${OF_ACTIVE_ACCOUNTS}`;
+/** Whether an approval has expired, or work is due. */
+export const IS_APPROVAL_DUE = Prisma.sql`(
+  EXISTS (SELECT 1 FROM approvals WHERE status = 'WAITING' AND expires_at <= now())
+  OR EXISTS (SELECT 1 FROM approvals WHERE ${IS_DUE}))`;
 /** The most approvals that one statement ends. */
 const BATCH = 500;
 
@@ -47,8 +51,7 @@ export function createWork({
   return {
     async isDue() {
       const [found] = await prisma.$queryRaw<{ isDue: boolean }[]>`
-        SELECT EXISTS (SELECT 1 FROM approvals WHERE status = 'WAITING' AND expires_at <= now())
-          OR EXISTS (SELECT 1 FROM approvals WHERE ${IS_DUE}) AS "isDue"`;
+        SELECT ${IS_APPROVAL_DUE} AS "isDue"`;
       return found?.isDue ?? false;
     },
 

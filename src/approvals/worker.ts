@@ -10,8 +10,6 @@ import type { Work } from './work.ts';
 
 /** The most approvals whose work one process does at a time. Most of them wait for a model. */
 const SLOTS = 20;
-/** The interval between two looks for expired approvals and for work whose notification was lost. */
-const POLL_EVERY_MS = 5_000;
 
 /** Does what follows decisions, and ends approvals that nobody decided in time. */
 export function startWorker({
@@ -67,7 +65,7 @@ export function startWorker({
   return startPollingWorker(poll, {
     pubsub,
     channel: WORK_CHANNEL,
-    everyMs: POLL_EVERY_MS,
+    everyMs: null,
     log,
     problem: 'The approvals could not be read. They will be read again.',
     active,

@@ -2,12 +2,19 @@
 export type PeriodicTask = AsyncDisposable & {
   /** Starts the current interval again: the next run is a whole interval away. */
   restart(): void;
+  /** Starts the interval if it has stopped because there was no work: the next run is a whole interval away. */
+  resume(): void;
 };
 
 type Options = {
   everyMs: number;
   /** Whether the first run starts at once, not after an interval. */
   isImmediate?: boolean;
+  /**
+   * Whether there is work. An interval that ends without work is the last one until `resume`, so that a process without
+   * work does not wake up for the task. Always by default.
+   */
+  hasWork?: () => boolean;
 } & (Reporting | NeverFails);
 
 /** How a failed run is logged. */
@@ -30,9 +37,11 @@ type NeverFails = { log?: undefined };
  */
 export function startPeriodic(
   run: (signal: AbortSignal) => unknown,
-  { everyMs, isImmediate = false, ...reporting }: Options,
+  { everyMs, isImmediate = false, hasWork = () => true, ...reporting }: Options,
 ): PeriodicTask {
   let running: { stopped: AbortController; done: Promise<void> } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isDisposed = false;
 
   const attempt = async (stopped: AbortSignal) => {
     try {
@@ -45,6 +54,7 @@ export function startPeriodic(
   };
   const tick = () => {
     if (running) return;
+    if (!hasWork()) return pause();
     const stopped = new AbortController();
     const done = attempt(stopped.signal).finally(() => {
       running = undefined;
@@ -52,12 +62,22 @@ export function startPeriodic(
     running = { stopped, done };
   };
 
-  const timer = setInterval(tick, everyMs).unref();
+  const pause = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const resume = () => {
+    if (!isDisposed) timer ??= setInterval(tick, everyMs).unref();
+  };
+
+  if (hasWork()) resume();
   if (isImmediate) tick();
   return {
-    restart: () => void timer.refresh(),
+    restart: () => void timer?.refresh(),
+    resume,
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
+      isDisposed = true;
+      pause();
       // Most tasks of a chat end before their first run. An abort without one would only create an error.
       running?.stopped.abort();
       await running?.done;

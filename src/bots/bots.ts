@@ -7,11 +7,10 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
-import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import { makeId } from '../text/ids.ts';
 import { botId as botIdSchema } from '../text/input.ts';
-import { type Logo, readLogo } from './logo.ts';
+import type { Logo } from './logo.ts';
 
 /** The settings of a bot that can change. */
 export type BotChanges = {
@@ -55,37 +54,6 @@ export type Bots = {
   /** As `remove`, for all bots of an account that is being deleted. The audit log has no entries for them. */
   removeAll(accountId: string): Promise<void>;
 };
-
-/** A Prisma condition that restricts a query to the bots that a caller may see. */
-export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
-  return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
-}
-
-/** The list of each account's bots, newest first. */
-export const BOTS: ListDefinition = {
-  ...NEWEST_FIRST,
-  table: Prisma.sql`bots`,
-  owner: Prisma.sql`account_id`,
-};
-
-/**
- * SQL conditions that restrict a list to the bots that a caller may see.
- *
- * @param filter letters, of either case, that the name or the id of a bot must contain, and the ids of the bots.
- */
-export function visibleInList(
-  { account, key }: Caller,
-  { search, ids }: { search?: string | null | undefined; ids?: string[] | null | undefined } = {},
-): Prisma.Sql[] {
-  const contains = (column: Prisma.Sql) =>
-    Prisma.sql`strpos(lower(${column}), lower(${search})) > 0`;
-  return [
-    Prisma.sql`account_id = ${account.id}`,
-    ...(key.restricted ? [Prisma.sql`id = ANY(${key.botIds})`] : []),
-    ...(ids ? [Prisma.sql`id = ANY(${ids})`] : []),
-    ...(search ? [Prisma.sql`(${contains(Prisma.sql`name`)} OR ${contains(Prisma.sql`id`)})`] : []),
-  ];
-}
 
 /** The name of a bot's cache version. */
 export function botVersionName(botId: string): string {
@@ -191,7 +159,7 @@ export function createBots({
 
     async update(caller, id, changes) {
       const { name, webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute, gate } = changes;
-      const logo = changes.logo && logoFrom(changes.logo);
+      const logo = changes.logo && (await logoFrom(changes.logo));
       return prisma.$transaction(async (tx) => {
         const [bot] = await tx.bot.updateManyAndReturn({
           where: { id, accountId: caller.account.id },
@@ -230,8 +198,9 @@ export function createBots({
   };
 }
 
-/** @throws GatewayError `invalid_request` */
-function logoFrom(base64: string): Logo {
+/** Loads the sanitiser with the first logo. @throws GatewayError `invalid_request` */
+async function logoFrom(base64: string): Promise<Logo> {
+  const { readLogo } = await import('./logo.ts');
   const logo = readLogo(Buffer.from(base64, 'base64'));
   if ('problem' in logo) throw invalidInput([{ path: 'input.logo', message: logo.problem }]);
   return logo;

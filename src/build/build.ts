@@ -5,8 +5,9 @@
  * The build happens in a copy of the sources below `.build`. Its results replace the earlier ones by a rename when they
  * are complete, so that a stopped build leaves the earlier ones as they were.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -38,8 +39,14 @@ const INPUTS = [
 ];
 /** What the build writes. */
 const OUTPUTS = ['src/generated', 'src/client/dist'];
-/** The targets of `package.json`, in their order. */
-const TARGETS = ['documents', 'generate', 'console', 'client', 'command', 'server', 'database'];
+/**
+ * The targets of `package.json`. Each step runs its two lists at the same time, and a list runs its targets one after the
+ * other. More at the same time would exceed the memory of small machines.
+ */
+const STEPS = [
+  [['documents'], ['generate']],
+  [['console', 'client', 'command', 'server'], ['database']],
+];
 /** The file with the digests of the last complete build's sources and results, in the first of `OUTPUTS`. */
 const STAMP = 'src/generated/build.json';
 /** A development package that the build needs. */
@@ -121,11 +128,23 @@ function isRunning(pid: number): boolean {
 }
 
 /** @returns whether all targets succeeded. They print why one failed. */
-function buildIn(stage: string): boolean {
-  return TARGETS.every((target) => {
-    const options = { cwd: stage, stdio: 'inherit', shell: true } as const;
-    return spawnSync(`npm run --silent ${target}`, options).status === 0;
-  });
+async function buildIn(stage: string): Promise<boolean> {
+  const runAll = async (targets: string[]) => {
+    for (const target of targets) if (!(await run(target, stage))) return false;
+    return true;
+  };
+  for (const lists of STEPS) {
+    const results = await Promise.all(lists.map(runAll));
+    if (results.includes(false)) return false;
+  }
+  return true;
+}
+
+/** Runs a script of `package.json`, in half a second less than npm takes. */
+async function run(script: string, cwd: string): Promise<boolean> {
+  const child = spawn(process.execPath, ['--run', script], { cwd, stdio: 'inherit' });
+  const [code] = await once(child, 'close');
+  return code === 0;
 }
 
 /** Moves the results of a complete build to their places, and the earlier ones into its folder. */
@@ -149,7 +168,7 @@ if (last.inputs !== inputs || last.outputs !== outputsDigest(ROOT)) {
   }
   const stage = makeStage();
   try {
-    if (buildIn(stage)) {
+    if (await buildIn(stage)) {
       const stamp: Stamp = { inputs, outputs: outputsDigest(stage) };
       writeFileSync(join(stage, STAMP), JSON.stringify(stamp));
       install(stage);

@@ -25,13 +25,13 @@ await build({
   platform: 'node',
   logLevel: 'warn',
   external: EXTERNAL,
-  plugins: [ownPlaces(), compilerFile()],
+  plugins: [ownPlaces(), compilerFile(), asciiOnly()],
   output: {
     dir: DIRECTORY,
     entryFileNames: '[name].mjs',
     chunkFileNames: '[name]-[hash].mjs',
     assetFileNames: '[name]-[hash][extname]',
-    // Node.js keeps the text of what it runs, in two bytes a character unless all are Latin-1.
+    // Node.js keeps the text of what it runs: see `asciiOnly`.
     charset: 'ascii',
     comments: { legal: true, annotation: false, jsdoc: false },
     // Names and lines stay, for stack traces.
@@ -53,6 +53,25 @@ function ownPlaces(): Plugin {
       },
     },
   };
+}
+
+/**
+ * Escapes what `charset` leaves: texts in tagged templates and the comments of licenses. Node.js keeps a file in two bytes a
+ * character unless all of its characters are ASCII.
+ */
+function asciiOnly(): Plugin {
+  return {
+    name: 'ascii-only',
+    generateBundle(_, files) {
+      for (const file of Object.values(files)) {
+        if (file.type === 'chunk') file.code = file.code.replaceAll(/[^\0-\x7f]/g, escapeCharacter);
+      }
+    },
+  };
+}
+
+function escapeCharacter(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Writes Prisma's query compiler as a file, which takes less memory than text in base64. */

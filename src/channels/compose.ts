@@ -3,6 +3,7 @@ import type { Limits } from '../accounts/limits.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { DeliverOutcome } from '../approvals/settle.ts';
 import type { Lifetime } from '../async/lifetime.ts';
+import type { Looks } from '../coordination/looks.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
@@ -57,6 +58,7 @@ export type ConnectionsDomain = {
 type ConnectionParts = {
   prisma: PrismaClient;
   owner: Pick<Owner, 'id' | 'isAlive'>;
+  looks: Pick<Looks, 'add' | 'now'>;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
   /** The server's public base URL. Webhooks need `https:`. */
@@ -69,6 +71,7 @@ type ConnectionParts = {
 export function createChannelConnections({
   prisma,
   owner,
+  looks,
   pubsub,
   activeDeployments,
   publicUrl,
@@ -88,7 +91,7 @@ export function createChannelConnections({
   const states = createChannelStates({ prisma, notify });
   const registered = { prisma, api, activeDeployments, registeredUrl, waitMs };
   const registration = createRegistration(registered);
-  const use = createTelegramUse({ prisma });
+  const use = createTelegramUse(looks);
   lifetime.defer(pubsub.subscribe(INBOX_CHANNEL, use.changed));
   const connecting = { prisma, registration, states, use, registeredUrl, waitMs, pendingMs, log };
   const connector = createTelegramConnector(connecting);

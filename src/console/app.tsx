@@ -122,7 +122,10 @@ function Screens(): ReactNode {
         )}
       </Route>
       <Route path={SCREENS.evaluations.path}>
-        {({ botId, opened }) => <Evaluations key={botId} botId={botId} opened={opened} />}
+        {({ botId }) => <Evaluations key={botId} botId={botId} />}
+      </Route>
+      <Route path={SCREENS.evaluation.path}>
+        {({ botId, id }) => <Evaluations key={`${botId} ${id}`} botId={botId} opened={id} />}
       </Route>
       <Route path={SCREENS.chatPage.path}>
         {({ botId }) => <ChatPage key={botId} botId={botId} />}

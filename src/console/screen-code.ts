@@ -1,6 +1,7 @@
 import { screenAt } from './screens.ts';
 
 const start = () => import('./screens/start/start.tsx');
+const evaluations = () => import('./screens/evaluations/evaluations.tsx');
 const deployments = () => import('./screens/deployments/deployments.tsx');
 
 /** Loads the code of each screen. The code of the list of bots is part of the first load. */
@@ -18,7 +19,8 @@ export const screenCode = {
   deploy: deployments,
   deployments,
   deploymentComparison: () => import('./screens/deployments/comparison.tsx'),
-  evaluations: () => import('./screens/evaluations/evaluations.tsx'),
+  evaluations,
+  evaluation: evaluations,
   studio: () => import('./screens/studio/studio.tsx'),
   settings: () => import('./screens/settings/settings.tsx'),
   guide: () => import('./screens/guide/guide.tsx'),

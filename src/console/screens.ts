@@ -119,6 +119,7 @@ export const SCREENS = {
     group: 'This bot',
     words: 'tool calls approve deny inbox',
     needs: 'APPROVE',
+    environments: 'both',
   },
   deploy: {
     path: '/bots/:botId/deployments/new',
@@ -140,13 +141,19 @@ export const SCREENS = {
     parent: 'deployments',
   },
   evaluations: {
-    path: '/bots/:botId/evaluations/:opened?',
+    path: '/bots/:botId/evaluations',
     title: 'Evaluations',
     icon: 'tests',
     navigation: 'bot',
     group: 'This bot',
     words: 'tests replay judge cases',
     needs: 'DEPLOY',
+    environments: 'both',
+  },
+  evaluation: {
+    path: '/bots/:botId/evaluations/:id',
+    title: 'Evaluation',
+    parent: 'evaluations',
   },
   chatPage: {
     path: '/bots/:botId/chat-page',

@@ -5,8 +5,8 @@ import type { PubSub } from './pubsub.ts';
 type Options = {
   /** How long to wait; for ever by default. */
   limitMs?: number;
-  /** The poll interval without notifications: a notification may be lost. One second by default. */
-  everyMs?: number;
+  /** The poll interval without notifications: a notification may be lost. One second by default; null: notifications only. */
+  everyMs?: number | null;
 };
 
 /**
@@ -23,7 +23,7 @@ export async function* pollOnNotify(
   const { signal: end } = deadline ?? { signal };
   let due = Promise.withResolvers<void>();
   const wake = () => due.resolve();
-  await using _interval = startPeriodic(wake, { everyMs });
+  await using _interval = everyMs === null ? null : startPeriodic(wake, { everyMs });
   const unsubscribe = pubsub.subscribe(channel, wake);
   end.addEventListener('abort', wake);
   try {

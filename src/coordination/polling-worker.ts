@@ -6,8 +6,8 @@ type Options = {
   pubsub: PubSub;
   /** The channel whose notifications cause a poll. */
   channel: string;
-  /** The interval between two polls without a notification, which may be lost. */
-  everyMs: number;
+  /** The interval between two polls without a notification, which may be lost; null if looks wake the worker. */
+  everyMs: number | null;
   log: Log;
   /** The log message of a failed poll. The next poll repeats it. */
   problem: string;
@@ -16,7 +16,7 @@ type Options = {
 };
 
 /**
- * Polls at once, at each notification and at intervals, until it is disposed of.
+ * Polls at once, at each notification and at the intervals, if any, until it is disposed of.
  *
  * @param poll gets a signal that aborts with the disposal.
  */

@@ -13,7 +13,7 @@ export type Owner = {
   id(): string;
   /** Whether a heartbeat was stored so recently that no other process can have declared this one dead. */
   isAlive(): boolean;
-  /** Stores heartbeats until it is disposed of. */
+  /** Stores heartbeats until it is disposed of; none if no other process can declare this one dead. */
   start(): AsyncDisposable;
   /** Deletes the owner, which releases all that it holds. If the database is unavailable, the heartbeat expires. */
   close(): Promise<void>;
@@ -30,7 +30,8 @@ const ALIVE_FOR_MS = 6_000;
 /** All times are the database's: the clocks of the processes may differ. */
 const JOIN = statement(`
   INSERT INTO owners (id, heartbeat_at)
-  SELECT requested.id, now() FROM json_to_record($1) AS requested (id text) RETURNING owners.id`);
+  SELECT requested.id, CASE WHEN "isAlone" THEN 'infinity' ELSE now() END
+  FROM json_to_record($1) AS requested (id text, "isAlone" boolean) RETURNING owners.id`);
 
 const IS_DEAD = `heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds'`;
 
@@ -51,20 +52,26 @@ const DELETE_DEAD = statement(`
  * so slow dashboard queries do not delay them. After a database outage or a clock step all heartbeats are old: deletion
  * then pauses until every live process had time to store one.
  *
+ * @param isAlone whether no other process can use the database. Then no heartbeats are necessary.
  * @param onLost called after other processes declared this one dead. It has a new id then.
+ * @param onFreed called after dead owners were deleted, which releases what they held.
  */
 export async function createOwner({
   prisma,
   sql,
   log,
+  isAlone = false,
   onLost,
+  onFreed = () => {},
 }: Pick<Database, 'prisma' | 'sql'> & {
   log: Log;
+  isAlone?: boolean | undefined;
   onLost: () => void;
+  onFreed?: () => unknown;
 }): Promise<Owner> {
   const join = async () => {
     const id = makeId('own');
-    await sql(JOIN, [JSON.stringify({ id })]);
+    await sql(JOIN, [JSON.stringify({ id, isAlone })]);
     return id;
   };
   let id = await join();
@@ -88,14 +95,18 @@ export async function createOwner({
     }
     beatenAt = now;
     const hasDead = alive === undefined || alive.hasDead;
-    if (hasDead && now - graceStartedAt >= DEAD_AFTER_MS)
-      await sql(DELETE_DEAD, [JSON.stringify({ id })]);
+    if (!hasDead || now - graceStartedAt < DEAD_AFTER_MS) return;
+    await sql(DELETE_DEAD, [JSON.stringify({ id })]);
+    onFreed();
   };
 
   return {
     id: () => id,
-    isAlive: () => performance.now() - beatenAt < ALIVE_FOR_MS,
-    start: () => startPeriodic(beat, { everyMs: HEARTBEAT_MS, log, what: 'Heartbeat' }),
+    isAlive: () => isAlone || performance.now() - beatenAt < ALIVE_FOR_MS,
+    start: () =>
+      isAlone
+        ? new AsyncDisposableStack()
+        : startPeriodic(beat, { everyMs: HEARTBEAT_MS, log, what: 'Heartbeat' }),
     async close() {
       await prisma.owner.deleteMany({ where: { id } }).catch((err: unknown) => {
         log.error(

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
-import { MAX_BOTS, visibleInList } from '../bots/bots.ts';
+import { MAX_BOTS } from '../bots/bots.ts';
+import { visibleInList } from '../bots/visible-bots.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { type Environment, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { retryInRequest } from '../storage/retry.ts';

@@ -5,7 +5,7 @@ import {
   type PrismaClient,
 } from '../generated/prisma/client.ts';
 import type { PageQuery } from '../storage/keyset.ts';
-import { type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+import { hasValue, type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
 
 /** Selects deployments that match all given conditions. */
 export type DeploymentFilter = {
@@ -28,7 +28,7 @@ export function findDeployments(
   page: PageQuery,
 ) {
   return readLists(prisma, DEPLOYMENTS, botIds, page, [
-    ...(environment ? [Prisma.sql`environment = ${environment}::"Environment"`] : []),
-    ...(status ? [Prisma.sql`status = ${status}::"DeploymentStatus"`] : []),
+    ...hasValue('environment', 'Environment', environment),
+    ...hasValue('status', 'DeploymentStatus', status),
   ]);
 }

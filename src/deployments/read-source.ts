@@ -1,4 +1,5 @@
 import { ownTurn } from '../async/own-turn.ts';
+import { createIsBlocked } from '../egress/guard.ts';
 import { type ParsedSource, readSource, type SourceOptions } from '../language/read.ts';
 
 /** Parses a source, as `readSource` does. */
@@ -12,10 +13,11 @@ export async function turnFor(source: string): Promise<void> {
   if (source.length > LONG_SOURCE) await ownTurn();
 }
 
-/** @param hosts the private hosts that tools may call. */
-export function createReadSource(hosts: Pick<SourceOptions, 'allowedHosts'> = {}): ReadSource {
+/** @param allowedHosts `host:port` of private hosts that tools may call. Absent: no private address is reported. */
+export function createReadSource({ allowedHosts }: { allowedHosts?: string[] } = {}): ReadSource {
+  const isBlocked = allowedHosts && createIsBlocked(allowedHosts);
   return async (source, options) => {
     await turnFor(source);
-    return readSource(source, { ...hosts, ...options });
+    return readSource(source, { isBlocked, ...options });
   };
 }

@@ -45,8 +45,21 @@ export function verdictOn({
   );
   const problem = approversProblem(definition, variables);
   if (problem !== undefined) warnings.push(approversWarning(problem));
+  const toolProblems = toolWarnings(reports, places);
   return {
     isDeployable: true,
-    diagnostics: inOrder([...diagnostics, ...warnings, ...toolWarnings(reports, places)]),
+    diagnostics: inOrder([
+      ...diagnostics.filter((one) => !isRepeated(one, toolProblems)),
+      ...warnings,
+      ...toolProblems,
+    ]),
   };
+}
+
+/** Whether the probe of a tool server has already reported its private address. */
+function isRepeated({ code, line }: DeploymentDiagnostic, toolProblems: DeploymentDiagnostic[]) {
+  return (
+    code === 'private-host' &&
+    toolProblems.some((problem) => problem.code === 'tools-unavailable' && problem.line === line)
+  );
 }

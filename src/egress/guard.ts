@@ -54,6 +54,36 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
+ * How a connection to a host is decided: `allowed` by the operator, refused without DNS (`blocked`), or after a lookup that
+ * must find only public addresses (`checked`).
+ */
+type Decision = 'allowed' | 'blocked' | 'checked';
+
+/** @throws TypeError for an invalid entry of `allowedHosts`. */
+function createDecision(allowedHosts: readonly string[]) {
+  const allowed = new Set(allowedHosts.map(readTarget));
+  /** @param hostname IPv6 without brackets. */
+  return (hostname: string, protocol: string, port: string | null | undefined): Decision => {
+    if (allowed.has(`${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)) return 'allowed';
+    const isCalled = isIP(hostname) === 0 ? !isLocalName(hostname) : isPublicAddress(hostname);
+    return isCalled ? 'checked' : 'blocked';
+  };
+}
+
+/**
+ * Whether a connection to the host of a URL is refused without DNS: a private or local address that the operator has not
+ * allowed.
+ *
+ * @param allowedHosts as for `createGuardedConnector`.
+ * @throws TypeError for an invalid entry of `allowedHosts`.
+ */
+export function createIsBlocked(allowedHosts: readonly string[]): (url: URL) => boolean {
+  const decide = createDecision(allowedHosts);
+  return ({ hostname, protocol, port }) =>
+    decide(withoutBrackets(hostname), protocol, port) === 'blocked';
+}
+
+/**
  * Creates an undici connector that connects to public addresses only. It resolves a host name once and connects to the
  * checked addresses, which defeats DNS rebinding. A connection fails with EgressError `blocked` if any address of the
  * name is not public, and with `unreachable` if the name has no address.
@@ -66,7 +96,7 @@ export function createGuardedConnector(
   allowedHosts: string[],
   lookup?: HostLookup,
 ): buildConnector.connector {
-  const allowed = new Set(allowedHosts.map(readTarget));
+  const decide = createDecision(allowedHosts);
   const open = connectorWith(lookup ?? ((hostname) => systemLookup(hostname, { all: true })));
   const lookupPublic = lookup ?? createDnsLookup();
   const guarded = connectorWith(async (hostname) => {
@@ -76,11 +106,9 @@ export function createGuardedConnector(
   });
 
   return (options, callback) => {
-    const { hostname, protocol, port } = options;
-    const target = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-    if (allowed.has(target)) open(options, callback);
-    else if (isIP(hostname) === 0 ? !isLocalName(hostname) : isPublicAddress(hostname))
-      guarded(options, callback);
+    const decision = decide(options.hostname, options.protocol, options.port);
+    if (decision === 'allowed') open(options, callback);
+    else if (decision === 'checked') guarded(options, callback);
     else process.nextTick(callback, new EgressError('blocked'), null);
   };
 }
@@ -134,5 +162,9 @@ function readTarget(entry: string): string {
   if (!url?.hostname || `${url.pathname}${url.search}${url.hash}` !== '/' || !/:\d+$/.test(entry)) {
     throw new TypeError(`"${entry}" must have the form host:port.`);
   }
-  return `${url.hostname.replace(/^\[(.*)\]$/, '$1')}:${url.port || 80}`;
+  return `${withoutBrackets(url.hostname)}:${url.port || 80}`;
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }

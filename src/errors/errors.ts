@@ -72,9 +72,10 @@ export const ERRORS = {
   session_busy: { status: 400, meaning: 'The session is busy with another message.' },
   search_too_broad: {
     status: 400,
-    meaning: 'A search for a text takes longer than 2 seconds.',
+    meaning:
+      'A search for a text takes longer than 2 seconds, or statistics would read too many runs or ratings.',
     inRest:
-      'A search for a text takes longer than 2 seconds. GraphQL only: no route searches texts.',
+      'A search for a text takes longer than 2 seconds, or statistics would read too many runs. GraphQL only: no route has either.',
   },
   missing_api_key: { status: 401, meaning: 'The request has no API key.' },
   invalid_api_key: {

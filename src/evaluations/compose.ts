@@ -2,12 +2,14 @@ import type { Limits } from '../accounts/limits.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Script } from '../agent/scripted-agent.ts';
 import type { Lifetime } from '../async/lifetime.ts';
+import { type Looks, wakeWhile } from '../coordination/looks.ts';
 import { createNotices } from '../coordination/notices.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Drafts } from '../deployments/drafts.ts';
 import type { EnvironmentCipher } from '../deployments/environment.ts';
+import { EVALUATION_WORK, IS_WORK_DUE } from '../deployments/evaluation-work.ts';
 import { createReadSource } from '../deployments/read-source.ts';
 import type { SettleGate } from '../deployments/settle-gate.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
@@ -28,6 +30,7 @@ import { startWorker } from './worker.ts';
 type Parts = {
   prisma: PrismaClient;
   owner: Owner;
+  looks: Looks;
   pubsub: PubSub;
   drafts: Drafts;
   settleGate: SettleGate;
@@ -47,6 +50,7 @@ type Parts = {
 export function createEvaluationsDomain({
   prisma,
   owner,
+  looks,
   pubsub,
   drafts,
   settleGate,
@@ -100,5 +104,7 @@ export function createEvaluationsDomain({
     log,
   });
   lifetime.onStart(() => startWorker({ work, execute, gates, pubsub, log }));
+  const due = { what: 'The start of evaluations', condition: IS_WORK_DUE };
+  looks.add(wakeWhile({ ...due, pubsub, channel: EVALUATION_WORK }));
   return { evaluations };
 }

@@ -1,5 +1,9 @@
-import { Prisma } from '../generated/prisma/client.ts';
-import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
+import { type Environment, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import type { PageQuery } from '../storage/keyset.ts';
+import { hasValue, type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+
+/** Selects evaluations. */
+export type EvaluationFilter = { environment?: Environment | null | undefined };
 
 /** The evaluations of bots, newest first. */
 export const EVALUATIONS: ListDefinition = {
@@ -7,3 +11,14 @@ export const EVALUATIONS: ListDefinition = {
   table: Prisma.sql`evaluations`,
   owner: Prisma.sql`bot_id`,
 };
+
+/** One page of each bot's evaluations. */
+export function findEvaluations(
+  prisma: PrismaClient,
+  botIds: string[],
+  { environment }: EvaluationFilter,
+  page: PageQuery,
+) {
+  const conditions = hasValue('environment', 'Environment', environment);
+  return readLists(prisma, EVALUATIONS, botIds, page, conditions);
+}

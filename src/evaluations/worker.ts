@@ -8,8 +8,6 @@ import type { Work } from './work.ts';
 
 /** Evaluations that one process executes at a time, each of another account. */
 const SLOTS = 8;
-/** A safety net: recovery wakes the workers every 2 seconds while work is due. */
-const POLL_EVERY_MS = 60_000;
 
 /** Executes evaluations, and works on gates, until it is disposed of. Those in progress then continue in another process. */
 export function startWorker({
@@ -48,7 +46,7 @@ export function startWorker({
   return startPollingWorker(poll, {
     pubsub,
     channel: EVALUATION_WORK,
-    everyMs: POLL_EVERY_MS,
+    everyMs: null,
     log,
     problem: 'The evaluations could not be read. They will be read again.',
     active,

@@ -1,4 +1,4 @@
-import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
+import { startPeriodic } from '../async/periodic.ts';
 import type { Log } from '../observability/log.ts';
 import type { Runs } from '../runs/life/runs.ts';
 import type { BegunRun } from '../runs/record/begun-run.ts';
@@ -31,7 +31,7 @@ const TICK_MS = 125;
 const CHECKPOINT_MS = 250;
 const MAX_CHECKPOINT_MS = 1_000;
 /** How much an event of the run lengthens that time. */
-const MS_PER_EVENT = 2.5;
+const MS_PER_EVENT = 5;
 /** The pause after a checkpoint, as a multiple of the duration of its write. Limits the load of slow writes. */
 const CHECKPOINT_REST = 4;
 
@@ -47,14 +47,10 @@ export function createCheckpoints({
 }): KeepCheckpoints {
   /** Stores what is new of each active run, if that is due. */
   const active = new Set<() => void>();
-  let ticker: PeriodicTask | undefined;
-
   const tick = () => {
     for (const store of active) store();
-    if (active.size > 0) return;
-    void ticker?.[Symbol.asyncDispose]();
-    ticker = undefined;
   };
+  const ticker = startPeriodic(tick, { everyMs: TICK_MS, hasWork: () => active.size > 0 });
 
   return ({ begun, createdAt, events: { events }, trace }) => {
     /** How many events are stored, or were in the log before this attempt. */
@@ -90,7 +86,7 @@ export function createCheckpoints({
     };
 
     active.add(store);
-    ticker ??= startPeriodic(tick, { everyMs: TICK_MS });
+    ticker.resume();
     return {
       get hasProgress() {
         return hasProgress;

@@ -1,6 +1,6 @@
 import type { Agent } from '../agent/agent.ts';
 import type { Lifetime } from '../async/lifetime.ts';
-import { startPeriodic } from '../async/periodic.ts';
+import type { Looks } from '../coordination/looks.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
@@ -18,7 +18,7 @@ import type { Tracing } from '../runs/trace/trace.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Turns } from '../sessions/turns.ts';
 import type { Database } from '../storage/database.ts';
-import { createForgottenSearch, SEARCH_EVERY_MS } from './forgotten.ts';
+import { createForgottenSearch } from './forgotten.ts';
 import { startQueueConsumer } from './queue-consumer.ts';
 import { createRunExecutor } from './run-executor.ts';
 import { createTraceRun } from './run-trace.ts';
@@ -36,6 +36,7 @@ export type ExecutionDomain = {
 
 type Parts = Pick<Database, 'prisma' | 'sql'> & {
   owner: Owner;
+  looks: Looks;
   activeRuns: ActiveRuns;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
@@ -60,6 +61,7 @@ export function createExecutionDomain({
   prisma,
   sql,
   owner,
+  looks,
   activeRuns,
   pubsub,
   activeDeployments,
@@ -107,9 +109,7 @@ export function createExecutionDomain({
       log,
     }),
   );
-  const search = createForgottenSearch({ prisma, owner, activeRuns, turns, log });
-  const what = 'The search for forgotten runs';
-  lifetime.onStart(() => startPeriodic(search, { everyMs: SEARCH_EVERY_MS, log, what }));
+  looks.add(createForgottenSearch({ prisma, owner, activeRuns, turns, log }));
   return {
     startChat: createStartChat({
       activeRuns,

@@ -1,11 +1,17 @@
+import type { Look } from '../coordination/looks.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../observability/log.ts';
 import type { ActiveRuns } from '../runs/life/active-runs.ts';
 import type { Turns } from '../sessions/turns.ts';
 
-/** Time between two searches. A forgotten run is released by the second search that finds it. */
+/** Time between two searches, at least. A forgotten run is released by the second search that finds it. */
 export const SEARCH_EVERY_MS = 15_000;
+
+/** Whether the process holds a run, or a request waits for a turn. */
+const MAY_BE_FORGOTTEN = Prisma.sql`(
+  EXISTS (SELECT 1 FROM runs WHERE status = 'RUNNING' AND owner_id = requested.id)
+  OR EXISTS (SELECT 1 FROM turn_waiters))`;
 
 /** The turn of a session. */
 type HeldTurn = { key: string; leaseId: string };
@@ -17,8 +23,6 @@ type HeldTurn = { key: string; leaseId: string };
  *
  * A run begins and ends in the database at a slightly different time than in the process, so only what two searches in a
  * row find is forgotten.
- *
- * @returns a function that searches once.
  */
 export function createForgottenSearch({
   prisma,
@@ -32,8 +36,9 @@ export function createForgottenSearch({
   activeRuns: Pick<ActiveRuns, 'find' | 'holds'>;
   turns: Pick<Turns, 'notify'>;
   log: Log;
-}): () => Promise<void> {
+}): Look & { search(): Promise<void> } {
   let suspects = new Set<string>();
+  let searchedAt = -Infinity;
 
   const findRuns = async (ownerId: string) => {
     const where = { status: 'RUNNING', ownerId } as const;
@@ -54,7 +59,7 @@ export function createForgottenSearch({
     return held.filter(({ leaseId }) => !activeRuns.holds(leaseId));
   };
 
-  return async () => {
+  const search = async () => {
     const ownerId = owner.id();
     const runs = await findRuns(ownerId);
     const leases = await findTurns(ownerId, runs);
@@ -76,5 +81,17 @@ export function createForgottenSearch({
       data: { ownerId: null },
     });
     for (const turn of held) turns.notify(turn);
+  };
+
+  return {
+    what: 'The search for forgotten runs',
+    condition: MAY_BE_FORGOTTEN,
+    search,
+    async onAnswer(isTrue) {
+      const now = performance.now();
+      if (!isTrue || now - searchedAt < SEARCH_EVERY_MS) return;
+      searchedAt = now;
+      await search();
+    },
   };
 }

@@ -14,9 +14,6 @@ import type { TraceRun } from './run-trace.ts';
 /** The most background runs that one process executes at a time. */
 const SLOTS = 20;
 
-/** A safety net: recovery wakes the workers every 2 seconds while a run is due. */
-const POLL_EVERY_MS = 60_000;
-
 /** Executes queued runs. Its disposal only stops taking runs: `ActiveRuns` drains the active ones. */
 export function startQueueConsumer({
   queue,
@@ -112,9 +109,8 @@ export function startQueueConsumer({
   };
 
   const watch = async () => {
-    for await (const _ of pollOnNotify(pubsub, QUEUE_CHANNEL, closed.signal, {
-      everyMs: POLL_EVERY_MS,
-    })) {
+    // Looks notify the channel while a run is due.
+    for await (const _ of pollOnNotify(pubsub, QUEUE_CHANNEL, closed.signal, { everyMs: null })) {
       try {
         while (active.size < SLOTS && !closed.signal.aborted && (await takeNext()));
       } catch (err) {

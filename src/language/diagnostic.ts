@@ -57,6 +57,7 @@ export const SEVERITIES = {
   'long-prompt': 'WARNING',
   'model-retired': 'WARNING',
   'plain-http': 'WARNING',
+  'private-host': 'WARNING',
   'no-effect': 'WARNING',
   'secret-literal': 'WARNING',
   'env-unset': 'WARNING',

@@ -4,6 +4,7 @@ import { checkAgent } from './check/agent.ts';
 import { reportLongName } from './check/names.ts';
 import { checkSecrets } from './check/secrets.ts';
 import { checkTests } from './check/tests.ts';
+import type { Check } from './check/values.ts';
 import {
   BUILT_IN_GROUPS,
   type ChannelType,
@@ -17,9 +18,15 @@ import {
   type Report,
   WHOLE_SOURCE,
 } from './diagnostic.ts';
-import { parseSource } from './parser.ts';
+import { type Parsed, parseSource } from './parser.ts';
 import { type ToolPlace, toolPlaces } from './places.ts';
-import { createSource, isTooLarge, MAX_SOURCE_BYTES, type SourceRange } from './source.ts';
+import {
+  createSource,
+  isTooLarge,
+  MAX_SOURCE_BYTES,
+  type Source,
+  type SourceRange,
+} from './source.ts';
 
 /** A parsed and checked source. */
 export type ParsedSource = {
@@ -50,10 +57,11 @@ export type DefinitionReport = Omit<ParsedSource, 'diagnose'> & { diagnostics: D
 
 export type SourceOptions = {
   /**
-   * Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. Absent: only
-   * the server knows them, so that no loopback address gets the warning.
+   * Whether tools may not call the host of a URL, because it is a private address that the operator has not allowed. Plain
+   * HTTP to an allowed loopback address is no warning. Absent: only the server knows it, so that no private address gets a
+   * warning, and no loopback address the warning about plain HTTP.
    */
-  allowedHosts?: readonly string[] | undefined;
+  isBlocked?: ((url: URL) => boolean) | undefined;
   /**
    * Whether the source was deployed before, perhaps in a version without these bounds: texts and suggestions of the chat
    * page that exceed them are cut. Otherwise, they are errors.
@@ -76,25 +84,52 @@ export function readDefinition(
  * Parses and checks a source of agentlang 5. It accepts any text and never throws. The time is bounded by the length of
  * the text. A source over 256 KiB is reported but not parsed.
  */
-export function readSource(
+export function readSource(input: string, options?: SourceOptions): ParsedSource {
+  return parseInput(input, options).check();
+}
+
+/** A source whose syntax was read. */
+export type ParsedInput = {
+  source: Source;
+  /** Undefined without an agent of this version of the language. */
+  parsed: Parsed | undefined;
+  /** Checks the values when it is first called. */
+  check(): ParsedSource;
+};
+
+/** The first half of `readSource`, for an editor, which shows the syntax of a text before it checks the values. */
+export function parseInput(
   input: string,
-  { allowedHosts, isDeployed = false }: SourceOptions = {},
-): ParsedSource {
+  { isBlocked, isDeployed = false }: SourceOptions = {},
+): ParsedInput {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
-  const { report, list, hasErrors } = createDiagnostics(source);
-  const env = createEnvUses(report);
+  const diagnostics = createDiagnostics(source);
+  const { report } = diagnostics;
   if (!isReadable)
     report('source-too-large', WHOLE_SOURCE, `the source is over ${MAX_SOURCE_BYTES} bytes`);
 
   const parsed = isReadable ? parseSource(source, report) : undefined;
+  let checked: ParsedSource | undefined;
+  const check = () => {
+    checked ??= checkParsed({ source, parsed }, diagnostics, { isBlocked, isDeployed });
+    return checked;
+  };
+  return { source, parsed, check };
+}
+
+function checkParsed(
+  { source, parsed }: Pick<ParsedInput, 'source' | 'parsed'>,
+  { report, list, hasErrors }: ReturnType<typeof createDiagnostics>,
+  options: Pick<Check, 'isBlocked' | 'isDeployed'>,
+): ParsedSource {
+  const env = createEnvUses(report);
   const check = parsed && {
     source: parsed.source,
     report,
     mayHide: parsed.document.mayHide,
-    allowedHosts: allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase())),
-    isDeployed,
     useEnv: env.use,
+    ...options,
   };
   const checked = check && checkAgent(parsed.document.agent, check);
   const tests = check && checked ? checkTests(parsed.document.agent, checked, check) : [];

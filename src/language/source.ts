@@ -48,7 +48,11 @@ export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Whether a source exceeds the limit. The check of `length` avoids encoding very large texts. */
+/** Bytes of UTF-8 that a UTF-16 code unit takes at most. */
+const MAX_UNIT_BYTES = 3;
+
+/** Whether a source exceeds the limit. The checks of `length` avoid encoding most texts. */
 export function isTooLarge(input: string): boolean {
-  return input.length > MAX_SOURCE_BYTES || byteLength(input) > MAX_SOURCE_BYTES;
+  if (input.length > MAX_SOURCE_BYTES) return true;
+  return input.length * MAX_UNIT_BYTES > MAX_SOURCE_BYTES && byteLength(input) > MAX_SOURCE_BYTES;
 }

@@ -1,4 +1,5 @@
 import type { Lifetime } from '../async/lifetime.ts';
+import { type Looks, wakeWhile } from '../coordination/looks.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { Log } from '../observability/log.ts';
@@ -11,9 +12,9 @@ import { startRetention } from './life/retention.ts';
 import { createRuns, type Runs } from './life/runs.ts';
 import { createRunExport, type RunExport } from './list/export.ts';
 import { createRunList, type RunList } from './list/list.ts';
-import { createQueue, type Queue } from './queue/queue.ts';
+import { createQueue, IS_RUN_DUE, QUEUE_CHANNEL, type Queue } from './queue/queue.ts';
 import { createQueueDepth, type QueueDepth } from './queue/queue-depth.ts';
-import { startRecovery } from './queue/recovery.ts';
+import { createRecovery } from './queue/recovery.ts';
 import { type Changes, createChanges } from './record/changes.ts';
 import { createRunFeedback, type RunFeedback } from './record/feedback.ts';
 import { createCountRuns, startCountingRuns } from './stats/count-runs.ts';
@@ -41,6 +42,7 @@ export type RunsDomain = {
 
 type Parts = Pick<Database, 'prisma' | 'sql' | 'search'> & {
   owner: Owner;
+  looks: Looks;
   activeRuns: ActiveRuns;
   pubsub: PubSub;
   /** Base URL of the collector that receives traces; none by default. */
@@ -66,6 +68,7 @@ export async function createRunsDomain({
   sql,
   search,
   owner,
+  looks,
   activeRuns,
   pubsub,
   otlpEndpoint,
@@ -84,7 +87,9 @@ export async function createRunsDomain({
   const { notify } = runChanges;
   const replay = createReplay({ prisma, activeRuns, pubsub });
   const cancel = createCancel({ prisma, owner, activeRuns, replay, pubsub, notify, observer, log });
-  lifetime.onStart(() => startRecovery({ prisma, pubsub, notify, observer, log }));
+  looks.add(createRecovery({ prisma, pubsub, notify, observer, log }));
+  const queued = { what: 'The start of queued runs', condition: IS_RUN_DUE };
+  looks.add(wakeWhile({ ...queued, pubsub, channel: QUEUE_CHANNEL }));
   lifetime.onStart(() =>
     startRetention({
       prisma,

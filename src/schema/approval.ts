@@ -1,13 +1,9 @@
-import { APPROVALS, findApprovals } from '../approvals/list.ts';
 import { notFound } from '../errors/errors.ts';
-import { type ApprovalStatus, Prisma } from '../generated/prisma/client.ts';
-import { MAX_WAITING } from '../runs/tool-calls/ask.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { readToolRequest } from '../runs/tool-calls/tool-call.ts';
-import type { PageArguments } from '../storage/keyset.ts';
 import { APPROVAL_STATUSES } from '../vocabulary/approvals.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { connectionLoader } from './connection-loader.ts';
 import { readWithin } from './long-columns.ts';
 import { scopeOfBot, visibleById } from './of-bot.ts';
 import { demandIn } from './selection.ts';
@@ -170,54 +166,6 @@ export const ApprovalObject = builder.prismaObject('Approval', {
     }),
   }),
 });
-
-const loadApprovals = connectionLoader({
-  type: 'Approval',
-  order: APPROVALS,
-  select: { id: true },
-  find: (
-    { prisma },
-    botIds,
-    page,
-    filter: PageArguments & { status?: ApprovalStatus | null | undefined },
-  ) => findApprovals(prisma, botIds, filter, page),
-  read: ({ prisma }, query) => prisma.approval.findMany(query),
-});
-
-/** Counts the waiting calls of bots. */
-const loadWaiting = batchLoader(async (botIds, _question: null, { prisma }) => {
-  const rows = await prisma.$queryRaw<{ id: string; count: number }[]>`
-    SELECT bot AS id, (SELECT count(*)::int FROM (
-      SELECT 1 FROM approvals WHERE bot_id = bot AND status = 'WAITING' AND expires_at > now() LIMIT ${MAX_WAITING}::int
-    ) AS waiting) AS count FROM unnest(${botIds}::text[]) AS bot`;
-  const counts = new Map(rows.map(({ id, count }) => [id, count]));
-  return (id) => counts.get(id) ?? 0;
-});
-
-builder.prismaObjectFields('Bot', (t) => ({
-  approvals: t.connection(
-    {
-      type: ApprovalObject,
-      description:
-        'Tool calls of the bot that wait for a person or that a person has decided, newest first. Requires the scope APPROVE.',
-      authScopes: { scope: 'APPROVE' },
-      args: {
-        status: t.arg({
-          type: ApprovalStatusEnum,
-          description: 'Returns only approvals in this state. Defaults to every state.',
-        }),
-      },
-      resolve: ({ id }, args, context, info) => loadApprovals(id, args, context, info),
-    },
-    { name: 'ApprovalConnection' },
-    { name: 'ApprovalEdge' },
-  ),
-  approvalsWaiting: t.int({
-    description: `Number of tool calls that wait for a person, at most ${MAX_WAITING}. Requires the scope APPROVE.`,
-    authScopes: { scope: 'APPROVE' },
-    resolve: ({ id }, _args, context, info) => loadWaiting(id, null, context, info),
-  }),
-}));
 
 /** Whether a conversation has a call that waits. */
 const loadWaits = batchLoader(async (keys, _question: null, { prisma }) => {

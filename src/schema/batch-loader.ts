@@ -71,7 +71,7 @@ export function batchLoader<Question, Answer>(
  * Gives an error of a batch the place of its first load. All loads of the batch then share one error: without a place,
  * graphql-js makes an error for each of them, and thousands of errors take seconds.
  */
-function located(error: unknown, { fieldNodes, path }: GraphQLResolveInfo): unknown {
+export function located(error: unknown, { fieldNodes, path }: GraphQLResolveInfo): unknown {
   if (!(error instanceof GatewayError)) return error;
   return locatedError(error, fieldNodes, responsePathAsArray(path));
 }

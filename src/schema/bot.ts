@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
-import { BOTS, visibleInList } from '../bots/bots.ts';
+import { BOTS, visibleInList } from '../bots/visible-bots.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import {

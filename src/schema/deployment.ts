@@ -1,4 +1,4 @@
-import { visibleBots } from '../bots/bots.ts';
+import { visibleBots } from '../bots/visible-bots.ts';
 import { readDiagnostics, withoutTests } from '../deployments/diagnostics.ts';
 import { waitsForGate } from '../deployments/gate.ts';
 import { GatewayError } from '../errors/errors.ts';

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { notFound } from '../errors/errors.ts';
 import { attempt } from '../evaluations/case-result.ts';
-import { EVALUATIONS } from '../evaluations/list.ts';
 import { type EvaluationVerdict, Prisma } from '../generated/prisma/client.ts';
-import { readLists } from '../storage/lists.ts';
 import { EVALUATION_STATUSES } from '../vocabulary/evaluations.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { connectionLoader } from './connection-loader.ts';
 import { AttemptObject, EvaluationVerdictEnum } from './evaluation-attempt.ts';
 import { readWithin } from './long-columns.ts';
 import { scopeOfBot, visibleById } from './of-bot.ts';
@@ -201,27 +198,6 @@ export const EvaluationObject = builder.prismaObject('Evaluation', {
     }),
   }),
 });
-
-const loadEvaluations = connectionLoader({
-  type: 'Evaluation',
-  order: EVALUATIONS,
-  select: { id: true },
-  find: ({ prisma }, botIds, page) => readLists(prisma, EVALUATIONS, botIds, page),
-  read: ({ prisma }, query) => prisma.evaluation.findMany(query),
-});
-
-builder.prismaObjectField('Bot', 'evaluations', (t) =>
-  t.connection(
-    {
-      type: EvaluationObject,
-      description: 'Evaluations of the bot, newest first. Requires the scope DEPLOY.',
-      authScopes: { scope: 'DEPLOY' },
-      resolve: ({ id }, args, context, info) => loadEvaluations(id, args, context, info),
-    },
-    { name: 'EvaluationConnection' },
-    { name: 'EvaluationEdge' },
-  ),
-);
 
 export const evaluationArguments = builder.args((t) => ({
   id: t.id({ required: true, description: 'ID of the evaluation.' }),

@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/caller.ts';
-import { visibleBots } from '../bots/bots.ts';
+import { visibleBots } from '../bots/visible-bots.ts';
 import type { KeyScope } from '../generated/prisma/client.ts';
 
 /** The argument `botId` of a field: the bot that the object must belong to. Without it, the object of any bot is found. */

@@ -2,7 +2,10 @@ import { getRefFromModel } from '@pothos/plugin-prisma';
 import { GatewayError } from '../errors/errors.ts';
 import type { RunFilter } from '../runs/list/filter.ts';
 import { RUNS } from '../runs/list/list.ts';
+import { countMatches, MAX_READ } from '../runs/list/match-count.ts';
 import type { PageArguments } from '../storage/keyset.ts';
+import { MAX_COUNTED_RUNS } from '../vocabulary/run-counts.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
@@ -55,6 +58,21 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
     },
     RunConnection,
   ),
+);
+
+const loadCount = batchLoader((botIds, filter: RunFilter, { prisma }) =>
+  countMatches(prisma, botIds, filter),
+);
+
+builder.prismaObjectField('Bot', 'runCount', (t) =>
+  t.int({
+    nullable: true,
+    description: `Number of the bot's runs that match the filter, at most ${MAX_COUNTED_RUNS}. It is null if the filter has a \`text\`, and if the count would read more than ${MAX_READ} runs. Requires the scope RUNS.`,
+    authScopes: { scope: 'RUNS' },
+    args: { filter: t.arg({ type: RunFilterInput, description: FILTER }) },
+    resolve: async ({ id }, { filter }, context, info) =>
+      (await loadCount(id, filter ?? {}, context, info)) ?? null,
+  }),
 );
 
 /** Yields the notice of each changed run that matches the filter when the change arrives. */

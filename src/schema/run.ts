@@ -1,5 +1,5 @@
 import { authorizeScope } from '../accounts/caller.ts';
-import { visibleBots } from '../bots/bots.ts';
+import { visibleBots } from '../bots/visible-bots.ts';
 import { notFound } from '../errors/errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { entranceOf } from '../runs/record/entrance.ts';

@@ -1,7 +1,7 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
-import { visibleBots } from '../bots/bots.ts';
+import { visibleBots } from '../bots/visible-bots.ts';
 import { invalidInput } from '../errors/errors.ts';
 import type { Environment, Session } from '../generated/prisma/client.ts';
 import { findSessions, SESSIONS } from '../sessions/list.ts';

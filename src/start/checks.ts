@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { IS_LIVE } from '../coordination/other-processes.ts';
-import { openRedis, type Redis } from '../coordination/redis.ts';
+import type { Redis } from '../coordination/redis.ts';
 import type { ServerCheck } from '../coordination/server-state.ts';
 import { StartupError } from '../errors/errors.ts';
 import { refusedConnection } from '../storage/refused-connection.ts';
@@ -137,6 +137,7 @@ async function checkRedis({ redisUrl, redisPlace, databaseUrl }: Config): Promis
         );
   }
   const place = redisPlace.masterName ?? new URL(redisUrl).host;
+  const { openRedis } = await import('../coordination/redis.ts');
   let redis: Redis;
   try {
     redis = await openRedis(redisUrl, DOCTOR_PREFIX, redisPlace);

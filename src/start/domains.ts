@@ -9,10 +9,8 @@ import { createChannelConnections, createChannelsDomain } from '../channels/comp
 import { createChatPages } from '../channels/web/chat-pages.ts';
 import { createFindLogo } from '../channels/web/logos.ts';
 import { createVisits } from '../channels/web/visits.ts';
-import { createCoordination } from '../coordination/compose.ts';
-import { createOtherProcesses } from '../coordination/other-processes.ts';
+import { createCoordination, joinDatabase } from '../coordination/compose.ts';
 import { createServerState } from '../coordination/server-state.ts';
-import { createOwner } from '../coordination/worker-lease.ts';
 import { createActiveDeployments } from '../deployments/active.ts';
 import { createDeploymentsDomain } from '../deployments/compose.ts';
 import { createDeployedBots } from '../deployments/deployed-bots.ts';
@@ -77,13 +75,14 @@ export async function createDomains(
     lifetime,
   });
   const activeRuns = createActiveRuns({ pubsub });
-  const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
-  lifetime.defer(owner.close);
-  lifetime.onStart(owner.start);
-  const shared = { prisma, owner, pubsub, log, lifetime };
-  const isShared = database.name === 'PostgreSQL' && !redis;
-  const others = isShared ? createOtherProcesses({ sql, owner, log }) : undefined;
-  if (others) lifetime.onStart(others.start);
+  const { owner, looks, warning } = await joinDatabase({
+    database,
+    redis,
+    onLost: activeRuns.abortAll,
+    log,
+    lifetime,
+  });
+  const shared = { prisma, owner, looks, pubsub, log, lifetime };
   if (analyze) lifetime.onStart(() => startAnalysis(analyze, log));
   const { sessions, history, memory, turns, deleteLastTurn } = createSessionsDomain({
     ...shared,
@@ -241,7 +240,7 @@ export async function createDomains(
     visits,
     findVisited,
     findLogo: createFindLogo({ prisma, lookUps }),
-    warnings: () => [...(redis?.state().warnings ?? []), others?.warning() ?? []].flat(),
+    warnings: () => [...(redis?.state().warnings ?? []), warning() ?? []].flat(),
     queueDepth,
     telegramWebhook,
     async drain(limitMs) {

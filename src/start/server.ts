@@ -8,7 +8,6 @@ import { pino } from 'pino';
 import { hashApiKey } from '../accounts/key-format.ts';
 import { withinTime } from '../async/deadline.ts';
 import { createLifetime, type OwnedLifetime } from '../async/lifetime.ts';
-import { openRedis, redisPrefix } from '../coordination/redis.ts';
 import { forgetOwners } from '../coordination/worker-lease.ts';
 import { createEnvironmentCipher } from '../deployments/environment.ts';
 import { rotateSecretKey } from '../deployments/rotation.ts';
@@ -52,13 +51,14 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   const { prisma } = database;
   const { redisUrl } = config;
   const redis = redisUrl
-    ? await wait.open({ name: 'redis', product: 'Redis' }, async () =>
-        openRedis(redisUrl, await redisPrefix(prisma), config.redisPlace),
-      )
+    ? await wait.open({ name: 'redis', product: 'Redis' }, async () => {
+        const { openRedis, redisPrefix } = await import('../coordination/redis.ts');
+        return openRedis(redisUrl, await redisPrefix(prisma), config.redisPlace);
+      })
     : undefined;
   if (redis) lifetime.defer(redis.close);
-  // Only one process uses the embedded database, so all earlier owners have exited.
-  if (!config.databaseUrl) await forgetOwners(prisma);
+  // All earlier owners have exited.
+  if (database.isExclusive) await forgetOwners(prisma);
   const secretKeys = await openSecretKeys(prisma, config);
   const [secretKey, ...previousSecretKeys] = secretKeys;
   const cipher = createEnvironmentCipher(secretKey, previousSecretKeys);

@@ -29,6 +29,8 @@ export type Database = {
   prisma: PrismaClient;
   /** The product. */
   name: 'PostgreSQL' | 'embedded database';
+  /** Whether no other process can use it. */
+  isExclusive?: boolean;
   /** A faster path to the same database, for the statements of every chat. */
   sql: Sql;
   /** Executes statements whose time depends on what a client searches for. */

@@ -37,6 +37,7 @@ export async function openEmbedded(dataDirectory: string): Promise<Database> {
     const database = await openOrCreate(dataDirectory);
     return {
       ...database,
+      isExclusive: true,
       close: async () => {
         await database.close();
         lock.release();

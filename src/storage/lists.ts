@@ -26,6 +26,16 @@ export const NEWEST_FIRST = {
   valuesAt: ([at, id]) => Prisma.sql`${moment(at)}, ${id}`,
 } satisfies Partial<ListDefinition>;
 
+/** The condition that a column has a value of an enum: none if the value is absent, because every value matches then. */
+export function hasValue(
+  column: 'environment' | 'status',
+  type: 'Environment' | 'ApprovalStatus' | 'DeploymentStatus',
+  value: string | null | undefined,
+): Prisma.Sql[] {
+  if (value == null) return [];
+  return [Prisma.sql`${Prisma.raw(column)} = ${value}::${Prisma.raw(`"${type}"`)}`];
+}
+
 /**
  * Reads a page of each owner's list in one statement. Scans no more index entries than it returns rows.
  *
@@ -66,10 +76,9 @@ export function firstRows(
 ): Prisma.Sql {
   const { table, owner, columns, number } = lists;
   const where = [Prisma.sql`${owner} = owner.id`, ...conditions, ...withinBounds(lists, bounds)];
-  const order = columns.map((column) => Prisma.sql`${column} ${inDirection(direction)}`);
   return Prisma.sql`
     SELECT id, ${number} AS number, ${columns[1]} AS tie FROM ${table}
-    WHERE ${Prisma.join(where, ' AND ')} ORDER BY ${Prisma.join(order)} LIMIT ${take}`;
+    WHERE ${Prisma.join(where, ' AND ')} ORDER BY ${columnsIn(columns, direction)} LIMIT ${take}`;
 }
 
 /** The `ORDER BY` terms for rows of `firstRows`. */
@@ -78,7 +87,12 @@ export function orderBy(direction: Direction): Prisma.Sql {
   return Prisma.sql`number ${order}, tie ${order}`;
 }
 
-export function inDirection(direction: Direction): Prisma.Sql {
+/** The `ORDER BY` terms for the columns of a list. */
+export function columnsIn(columns: ListDefinition['columns'], direction: Direction): Prisma.Sql {
+  return Prisma.join(columns.map((column) => Prisma.sql`${column} ${inDirection(direction)}`));
+}
+
+function inDirection(direction: Direction): Prisma.Sql {
   return direction === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
 }
 

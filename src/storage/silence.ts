@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { startPeriodic } from '../async/periodic.ts';
+import { type PeriodicTask, startPeriodic } from '../async/periodic.ts';
 
 /** Detects a server that stopped responding. */
 export type SilenceWatch = {
@@ -34,6 +34,19 @@ export function createSilenceWatch(
   let received = 0;
   /** Counts checks, not time: while the event loop is blocked, no byte can be read. */
   let silentChecks = 0;
+  let task: PeriodicTask | undefined;
+  let isWatching = false;
+
+  const countReceived = () => sockets.values().reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+
+  /** Begins the checks if a response was not pending before. */
+  const resume = () => {
+    if (!task || isWatching) return;
+    isWatching = true;
+    silentChecks = 0;
+    received = countReceived();
+    task.resume();
+  };
 
   const isAlive = async () => {
     const probe = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_LIMIT_MS });
@@ -57,10 +70,9 @@ export function createSilenceWatch(
     for (const socket of sockets) socket.destroy(silence);
   };
 
-  const check = async (isPending: boolean) => {
-    let sum = 0;
-    for (const { bytesRead } of sockets) sum += bytesRead;
-    silentChecks = isPending && sum === received ? silentChecks + 1 : 0;
+  const check = async () => {
+    const sum = countReceived();
+    silentChecks = sum === received ? silentChecks + 1 : 0;
     received = sum;
     if (silentChecks < SILENT_CHECKS) return;
     await cutIfSilent();
@@ -71,12 +83,18 @@ export function createSilenceWatch(
     stream() {
       const socket = new Socket();
       sockets.add(socket);
+      resume();
       socket.once('close', () => sockets.delete(socket));
       return socket;
     },
     start(pools) {
-      const isPending = () => pools.some(({ totalCount, idleCount }) => totalCount > idleCount);
-      return startPeriodic(() => check(isPending()), { everyMs: checkEveryMs });
+      const hasWork = () => {
+        isWatching = pools.some(({ totalCount, idleCount }) => totalCount > idleCount);
+        return isWatching;
+      };
+      task = startPeriodic(check, { everyMs: checkEveryMs, hasWork });
+      for (const pool of pools) pool.on('acquire', resume);
+      return task;
     },
   };
 }

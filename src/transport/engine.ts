@@ -47,31 +47,20 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
     graphiql: false,
     errorFormatter: (execution) => ({ statusCode: 200, response: { ...execution } }),
   });
-  const subscriptions = new Map<string, Subscription>();
-
-  /** Parses and validates a document. A subscription is also compiled, to map its events to results. */
-  const read = (source: string) => {
-    const { document, errors } = readDocument(schema, source);
-    if (errors) throw errors[0];
-    const isSubscription = document.definitions.some(
-      (definition) =>
-        'operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION,
-    );
-    if (!isSubscription) return;
-    const compiled = compileQuery(schema, document);
-    if (!isCompiledQuery(compiled)) throw compiled.errors?.[0];
-    subscriptions.set(source, { document, toResult: compiled.query });
-  };
+  const prepared = preparedOf.get(schema) ?? new Map<string, Subscription | undefined>();
+  preparedOf.set(schema, prepared);
 
   return {
-    prepare: ({ document }) => read(document),
+    prepare({ document }) {
+      if (!prepared.has(document)) prepared.set(document, read(schema, document));
+    },
 
     async execute({ document }, variables, context) {
       return dataOf(limitAnswer(await app.graphql(document, context, variables)));
     },
 
     async subscribe({ document: source }, variables, context) {
-      const subscription = subscriptions.get(source);
+      const subscription = prepared.get(source);
       if (!subscription) throw new Error('The subscription was not prepared.');
       const { document, toResult } = subscription;
       const events = await createSourceEventStream({
@@ -90,6 +79,23 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
       })();
     },
   };
+}
+
+/** The prepared documents of a schema by their text, for all apps of a process: to validate them is half of an app's start. */
+const preparedOf = new WeakMap<GraphQLSchema, Map<string, Subscription | undefined>>();
+
+/** Parses and validates a document. A subscription is also compiled, to map its events to results. */
+function read(schema: GraphQLSchema, source: string): Subscription | undefined {
+  const { document, errors } = readDocument(schema, source);
+  if (errors) throw errors[0];
+  const isSubscription = document.definitions.some(
+    (definition) =>
+      'operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION,
+  );
+  if (!isSubscription) return undefined;
+  const compiled = compileQuery(schema, document);
+  if (!isCompiledQuery(compiled)) throw compiled.errors?.[0];
+  return { document, toResult: compiled.query };
 }
 
 /** A prepared subscription. `toResult` maps an event to a result without interpreting the document again. */

@@ -172,6 +172,21 @@ describe('a bot with its own model server', () => {
     });
   });
 
+  test('names a server that cannot be reached, unless a variable holds its URL', async () => {
+    const detailOf = async (bot: string) => {
+      const response = await tenant.chat(bot, { message: 'Hi' });
+      expect(response.status).toBe(500);
+      const id = response.headers.get('x-run-id') ?? '';
+      const { errorCode, errorDetail } = await app.prisma.run.findUniqueOrThrow({ where: { id } });
+      expect(errorCode).toBe('model_error');
+      return errorDetail;
+    };
+    const url = 'http://127.0.0.1:1/v1?key=canary';
+    expect(await detailOf(await deploy(`model "m" { base_url "${url}" }`))).toBe('127.0.0.1:1');
+    const secret = await deploy('model "m" { base_url env.URL }', { URL: url });
+    expect(await detailOf(secret)).toBeNull();
+  });
+
   test('fails with a clear error if its variable is not set', async () => {
     const bot = await deploy('model "m" { api_key env.MISSING }');
     const response = await tenant.chat(bot, { message: 'Hi' });

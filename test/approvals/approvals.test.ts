@@ -115,6 +115,19 @@ describe('a call that needs approval', () => {
       inputSchema: { type: 'object' },
       call: { status: 'WAITING', result: null, idempotencyKey: null },
     });
+    const { data } = await tenant.graphql(
+      `query ($bot: ID!) { bot(id: $bot) {
+        production: approvalsWaiting(environment: PRODUCTION)
+        staging: approvalsWaiting(environment: STAGING)
+        here: approvals(environment: PRODUCTION, status: WAITING) { edges { node { runId } } }
+        there: approvals(environment: STAGING) { edges { node { runId } } } } }`,
+      { bot },
+    );
+    expect(data.bot).toEqual({
+      ...{ production: 1, staging: 0 },
+      here: { edges: [{ node: { runId: run_id } }] },
+      there: { edges: [] },
+    });
   });
 
   test('is sent once when it is approved, and a run tells the user', async () => {

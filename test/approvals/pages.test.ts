@@ -15,8 +15,18 @@ let app: TestApp;
 let tenant: Tenant;
 let bot: string;
 /** The ids of the approvals, oldest first. */
-const ids: string[] = [];
+let ids: string[];
 let denied: string[];
+
+/** Lets each guest ask for a refund. @returns the ids of the calls. */
+async function askInTurn(of: string, guests: string[]): Promise<string[]> {
+  const asked: string[] = [];
+  for (const guest of guests) {
+    const runId = await askForRefund(tenant, of, guest);
+    asked.push((await app.prisma.approval.findFirstOrThrow({ where: { runId } })).id);
+  }
+  return asked;
+}
 
 beforeAll(async () => {
   site = await startSite();
@@ -24,10 +34,7 @@ beforeAll(async () => {
   app.upstream.script(requestRefund());
   tenant = await app.tenant();
   bot = await tenant.bot(refundTools(site));
-  for (const guest of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
-    const runId = await askForRefund(tenant, bot, guest);
-    ids.push((await app.prisma.approval.findFirstOrThrow({ where: { runId } })).id);
-  }
+  ids = await askInTurn(bot, ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   denied = ids.filter((_id, index) => index % 2 === 0);
   for (const id of denied) await decide(tenant, id, 'DENY');
   // Three of them have the same time, so that only their ids order them.
@@ -42,8 +49,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const get = (query: string) =>
-  fetch(`${app.url}/v1/bots/${bot}/approvals${query}`, { headers: tenant.headers });
+const get = (query: string, of = bot) =>
+  fetch(`${app.url}/v1/bots/${of}/approvals${query}`, { headers: tenant.headers });
 
 type Page = { approvals: { id: string; status: string }[]; next_cursor: string | null };
 
@@ -81,12 +88,15 @@ test('pages of one state have only approvals in this state', async () => {
 });
 
 test('a page after the first stays complete while approvals are added and decided', async () => {
-  const first = (await (await get('?limit=3')).json()) as Page;
-  await askForRefund(tenant, bot, 'later');
-  const [second = ''] = ids.slice(-2);
+  const own = await tenant.bot(refundTools(site));
+  const asked = await askInTurn(own, ['a', 'b', 'c', 'd']);
+  const first = (await (await get('?limit=3', own)).json()) as Page;
+  await askForRefund(tenant, own, 'later');
+  const [second = ''] = asked.slice(-2);
   await decide(tenant, second, 'APPROVE');
-  const rest = (await (await get(`?limit=100&cursor=${first.next_cursor}`)).json()) as Page;
-  expect(rest.approvals.map(({ id }) => id)).toEqual(ids.toReversed().slice(3));
+  const next = `?limit=100&cursor=${first.next_cursor}`;
+  const rest = (await (await get(next, own)).json()) as Page;
+  expect(rest.approvals.map(({ id }) => id)).toEqual(asked.toReversed().slice(3));
   await settled(app, second);
 });
 

@@ -28,6 +28,25 @@ describe('a periodic task', () => {
     expect(immediate).toHaveBeenCalledTimes(3);
   });
 
+  test('stops its interval while there is no work', async () => {
+    let hasWork = false;
+    const run = vi.fn();
+    await using task = startPeriodic(run, { everyMs: 1_000, hasWork: () => hasWork });
+    expect(vi.getTimerCount()).toBe(0);
+    hasWork = true;
+    task.resume();
+    task.resume();
+    for (const _ of [1, 2]) await pass(1_000);
+    expect(run).toHaveBeenCalledTimes(2);
+    hasWork = false;
+    await pass(1_000);
+    expect(run).toHaveBeenCalledTimes(2);
+    expect(vi.getTimerCount()).toBe(0);
+    await task[Symbol.asyncDispose]();
+    task.resume();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test('never overlaps itself', async () => {
     const runs: PromiseWithResolvers<void>[] = [];
     const run = () => {

@@ -1,7 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Figures } from './probe.ts';
+
+/** The figures of a process. Times are in milliseconds since its start. */
+export type Figures = {
+  /** User and system time of all threads. */
+  cpuMs: number;
+  /** The main thread's pauses for garbage collection. */
+  gcMs: number;
+  /** The resident set, in bytes. */
+  memory: number;
+  /** The 99th percentile of the event loop's delay since the last message, in milliseconds; NaN if `BENCH_LAG` is `off`. */
+  lagMs: number;
+};
 
 /** A server in a separate process. */
 export type Child = {
@@ -38,7 +49,7 @@ export type ChildOptions = {
 const OUTPUT_LIMIT = 100_000;
 const STOP_LIMIT_MS = 10_000;
 const FIGURES_LIMIT_MS = 30_000;
-const PROBE = new URL('probe.ts', import.meta.url).href;
+const PROBE = new URL('probe.mjs', import.meta.url).href;
 
 /** Starts a server and waits until it prints `listening on <url>`. */
 export async function startServer(options: ChildOptions): Promise<Child> {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { SERVER_ENVIRONMENT } from '../../src/command/local/installation.ts';
 import { type Child, runToEnd, startServer } from './child.ts';
 import { freshDatabase } from './postgres.ts';
 import { CLIENTS } from './reference-model.ts';
@@ -103,6 +104,7 @@ export async function prepareParley(
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const apiKey = makeApiKey();
   const env = {
+    ...SERVER_ENVIRONMENT,
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'warn',
@@ -130,7 +132,7 @@ export async function prepareParley(
 /** What `npm start` runs in a checkout, without its file of settings. */
 async function startLine(root: URL): Promise<{ nodeArgs: string[]; entry: string }> {
   const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
-  const words: string[] = scripts.start.split(' ').slice(1);
+  const words: string[] = scripts.start.replace(/^(exec )?node /, '').split(' ');
   const nodeArgs = words.slice(0, -1).filter((word) => !word.startsWith('--env-file'));
   return { nodeArgs, entry: words.at(-1) ?? '' };
 }

@@ -573,6 +573,18 @@ describe('a visitor', () => {
     expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(0);
   });
 
+  browserTest('who ends a composed word with Enter sends nothing, in Safari too', async () => {
+    const { page, replies, say } = await openChat();
+    const field = page.getByLabel('Message');
+    await field.fill('注文はどこ');
+    const events: KeyboardEventInit[] = [{ isComposing: true }, { keyCode: 229 }];
+    for (const event of events) await field.dispatchEvent('keydown', { key: 'Enter', ...event });
+    expect(await field.inputValue()).toBe('注文はどこ');
+    await say('注文はどこ?');
+    await expect.poll(replies).toHaveLength(1);
+    expect(await page.locator('.message-own').allInnerTexts()).toEqual(['You:\n注文はどこ?']);
+  });
+
   browserTest('can use the page with the keyboard alone', async () => {
     const { page, replies } = await openChat();
     const press = async (...keys: string[]) => {

@@ -52,12 +52,14 @@ type ShopOptions = BrowserContextOptions & {
   style?: string;
   /** Whether the accessibility of the page is checked. */
   isChecked?: boolean;
+  /** Whether the test can move the page's clock. */
+  hasClock?: boolean;
 };
 
 /** Opens a page of the shop with the widget. @param attributes data attributes of the script's element. */
 async function openShop(
   attributes: Record<string, string> = {},
-  { style = '', isChecked = false, ...browserOptions }: ShopOptions = {},
+  { style = '', isChecked = false, hasClock = false, ...browserOptions }: ShopOptions = {},
 ): Promise<Shop> {
   const options = Object.entries({ 'data-bot': bot, 'data-label': 'Ask us', ...attributes });
   const data = options.map(([name, value]) => `${name}="${value}"`).join(' ');
@@ -79,6 +81,7 @@ async function openShop(
   const log: string[] = [];
   page.on('console', (message) => log.push(message.text()));
   page.on('pageerror', ({ message }) => log.push(message));
+  if (hasClock) await page.clock.install();
   await page.goto(origin);
   return { page, chat: page.frameLocator('parley-chat iframe'), log };
 }
@@ -385,6 +388,15 @@ describe('the widget', () => {
     await expectOutcome(opened, 'Too late.');
   });
 
+  browserTest('does not warn of a chat that nobody has opened', async () => {
+    const opened = await openShop({}, { hasClock: true });
+    await opened.page.getByRole('button', { name: 'Ask us' }).waitFor();
+    await opened.page.clock.runFor(10_000);
+    expect(opened.log.filter((line) => line.startsWith('Parley: '))).toEqual([]);
+    await open(opened);
+    await opened.chat.getByLabel('Message').waitFor();
+  });
+
   browserTest.for([
     ['a wrong bot', { 'data-bot': 'no-such-bot' }],
     ['a bot that does not list the origin', {}],
@@ -392,12 +404,20 @@ describe('the widget', () => {
     await updateBot(tenant, bot, { webOrigins: ['https://other.example'] });
     const opened = await openShop(attributes);
     expectProblems(opened.page, /^Framing .* violates .* "frame-ancestors|^Parley: /);
-    const said: string[] = [];
-    opened.page.on('console', (message) => said.push(message.text()));
+    const warnings: string[] = [];
+    opened.page.on('console', (message) => {
+      // A slow browser warns of other things too.
+      if (message.text().startsWith('Parley: ')) warnings.push(message.text());
+    });
     await open(opened);
     await opened.page.getByText('The chat is not available here.').waitFor();
     const { origin } = new URL(opened.page.url());
-    await expect.poll(() => said.join()).toContain(`list ${origin}?`);
+    const name = 'data-bot' in attributes ? attributes['data-bot'] : bot;
+    await expect
+      .poll(() => warnings)
+      .toEqual([
+        `Parley: the chat of the bot "${name}" does not open in this page. Does the bot exist, and does "Pages that may contain the chat" in the console list ${origin}?`,
+      ]);
     await opened.page.getByRole('button', { name: 'Close' }).click();
     await opened.page.getByRole('button', { name: 'Ask us' }).waitFor();
   });

@@ -67,10 +67,8 @@ describe('parley stats rebuild', () => {
     expect(JSON.parse(again.stdout)).toEqual({ bots: 1, runs: 2, corrected: 0 });
     await withDatabase(async (database) => {
       const read = createRunStats(database);
-      const days = (await read.count(['demo'], PERIOD, 'day'))('demo');
-      const sums = (name: 'runs' | 'failed' | 'tokens') =>
-        days.reduce((sum, day) => sum + day[name], 0);
-      expect([sums('runs'), sums('failed'), sums('tokens')]).toEqual([2, 1, 5]);
+      const counts = (await read.of(['demo'], PERIOD).counts())('demo')(PERIOD.from);
+      expect(counts).toEqual({ runs: 2, failed: 1, tokens: 5 });
     });
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { WaitingApprovals } from '../../src/generated/operations/console.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { answerAsShop, type Shop, startShop } from './asking-bot.ts';
@@ -81,6 +82,27 @@ describe('the inbox of approvals', () => {
       await panel.getByRole('button', { name: 'Deny' }).waitFor();
     },
   );
+
+  browserTest('is counted in the navigation for the environment of the switch', async () => {
+    const { tenant, bot } = await waitingBot();
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?environment=staging`);
+    const entry = page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Approvals' });
+    const environment = page.getByRole('group', { name: 'Environment', exact: true });
+    const answered = page.waitForResponse((response) =>
+      (response.request().postData() ?? '').includes(WaitingApprovals.documentId),
+    );
+    await page.reload();
+    await answered;
+    await expect.poll(() => entry.textContent()).toBe('Approvals');
+    await environment.getByRole('button', { name: 'Production' }).click();
+    await expect.poll(() => entry.textContent()).toBe('Approvals1 waiting');
+    await environment.getByRole('button', { name: 'Staging' }).click();
+    await expect.poll(() => entry.textContent()).toBe('Approvals');
+    await environment.getByRole('button', { name: 'Both' }).click();
+    await expect.poll(() => entry.textContent()).toBe('Approvals1 waiting');
+  });
 
   browserTest('denies with a note, and keeps what was decided readable', async () => {
     const { tenant, bot } = await waitingBot();

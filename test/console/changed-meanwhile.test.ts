@@ -81,6 +81,39 @@ describe('settings that two tabs change', () => {
     await later.waitFor({ state: 'detached' });
     await two.getByText('all tests must pass, each 2 times.').waitFor();
   });
+
+  browserTest(
+    'of the name of a bot keep what the later tab typed, and name the stored one',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const [one, two] = await inTwoTabs(tenant.apiKey, '/bots');
+      const open = async (page: Page, name: string) => {
+        await page.getByRole('button', { name: 'Actions for Bot' }).click();
+        await page.getByRole('menuitem', { name: 'Rename…' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Rename Bot' });
+        await dialog.getByLabel('Name').fill(name);
+        return { dialog, rename: () => dialog.getByRole('button', { name: 'Rename' }).click() };
+      };
+      const later = await open(two, 'Night desk');
+      const earlier = await open(one, 'Day desk');
+      await earlier.rename();
+      await one.getByText('Renamed Bot to Day desk.').waitFor();
+      await later.rename();
+      await later.dialog.getByText(CONFLICT).waitFor();
+      await later.dialog.getByText('Name: Day desk').waitFor();
+      await assertAccessible(two);
+      await expect.poll(() => later.dialog.getByLabel('Name').inputValue()).toBe('Night desk');
+      const stored = async () =>
+        (await app.prisma.bot.findUniqueOrThrow({ where: { id: bot }, select: { name: true } }))
+          .name;
+      expect(await stored()).toBe('Day desk');
+      await later.rename();
+      await two.getByText('Renamed Day desk to Night desk.').waitFor();
+      await two.getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(stored).toBe('Day desk');
+    },
+  );
 });
 
 describe('what is deleted while it is open', () => {

@@ -1,6 +1,7 @@
 import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { Bots } from '../../src/generated/operations/console.ts';
+import { Bots, DefaultModelName } from '../../src/generated/operations/console.ts';
+import { createOfflineModel } from '../../src/model/offline.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
@@ -280,6 +281,26 @@ describe('a new account', () => {
     await page.getByText(`No bot has the id ${id}.`).waitFor();
     await page.getByRole('button', { name: 'Create bot' }).click();
     await page.getByText(`"${id}" is taken`).waitFor();
+  });
+
+  browserTest('names the offline model only where it answers', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const hint = 'The offline model calls a tool';
+    const operator = await tenant.key({ scopes: ['CHAT', 'RUNS', 'DEPLOY', 'OPERATOR'] });
+    const page = await signedIn(operator, '/bots');
+    const known = page.waitForResponse((response) =>
+      (response.request().postData() ?? '').includes(DefaultModelName.documentId),
+    );
+    await page.goto(`/bots/${bot}/start`);
+    await known;
+    await page.getByText('Say hello.').waitFor();
+    expect(await page.getByText(hint).count()).toBe(0);
+    const own = await startApp({ model: createOfflineModel({ pace: 0 }) });
+    const owner = await own.tenant();
+    const key = await owner.key({ scopes: ['CHAT', 'RUNS', 'DEPLOY', 'OPERATOR'] });
+    const other = await createVisits(() => own).signedIn(key, `/bots/${await owner.bot()}/start`);
+    await other.getByText(hint).waitFor();
   });
 
   browserTest('stops a reply, and keeps its text', async () => {

@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { addressOf, confirmIn, deploy, saying, sendingTo } from './deployments-page.ts';
+import {
+  addressOf,
+  confirmIn,
+  deploy,
+  saying,
+  sendingTo,
+  untilChecked,
+} from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
@@ -310,6 +317,39 @@ describe('a rollback', () => {
     });
     expect(restored).toMatchObject({ rolledBackToId: first, envNames: ['OLD'] });
   });
+
+  browserTest(
+    'lists the warnings of the server, with the variables that are restored',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const first = await deploy(tenant, bot, {
+        source: sendingTo('10.0.0.1', 'ABSENT'),
+        envVars: [{ name: 'OLD', value: 'old-value-4711' }],
+      });
+      await deploy(tenant, bot, {
+        source: saying('Two.'),
+        envVars: [{ name: 'ABSENT', value: 'new-value-4711' }],
+        unsetEnvVars: ['OLD'],
+      });
+      const page = await signedIn(tenant.apiKey, addressOf(bot, `/${first}`));
+      await page.getByRole('button', { name: 'Roll back to this…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Roll back to v1' });
+      await untilChecked(dialog);
+      const problems = dialog.getByRole('list', { name: 'Problems' }).getByRole('listitem');
+      await expect
+        .poll(() => problems.allTextContents())
+        .toEqual([
+          expect.stringMatching(/Warning: env.OLD /),
+          expect.stringMatching(/Warning: a private or local address .* PARLEY_ALLOWED_HOSTS$/),
+          expect.stringMatching(/Warning: env.ABSENT has no value in this deployment$/),
+        ]);
+      expect(await dialog.getByText('no problems found').count()).toBe(0);
+      await assertAccessible(page);
+      await confirmIn(dialog, 'Roll back to v1').click();
+      await dialog.getByText('v3 was deployed to production').waitFor();
+    },
+  );
 });
 
 describe('a promotion', () => {

@@ -56,9 +56,22 @@ describe('the switch of the environment', () => {
     await open('Studio');
     await page.getByText('Staging.', { exact: false }).first().waitFor();
     await expect.poll(chosen).toBe('Staging');
-    // A screen without the switch.
     await open('Approvals');
-    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing waits for you in staging' }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: 'Show decided calls' }).click();
+    await page.getByRole('heading', { name: 'No call ever waited in staging' }).waitFor();
+    await page.getByRole('link', { name: 'Show both environments' }).click();
+    await page.getByRole('heading', { name: 'No call ever waited', exact: true }).waitFor();
+    await expect.poll(chosen).toBe('Both');
+    await environment.getByRole('button', { name: 'Staging' }).click();
+    await open('Evaluations');
+    await page.getByRole('heading', { name: 'No evaluation in staging yet' }).waitFor();
+    await expect.poll(chosen).toBe('Staging');
+    await assertAccessible(page);
+    // A screen without the switch.
+    await open('Chat page');
+    await page.getByRole('heading', { name: 'Chat page', exact: true }).waitFor();
     expect(await environment.count()).toBe(0);
     await open('Runs');
     await expect.poll(chosen).toBe('Staging');

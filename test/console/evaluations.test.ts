@@ -70,11 +70,21 @@ describe('the evaluations of a bot', () => {
     await page.getByRole('button', { name: 'passed 1', exact: true }).click();
     await failed.waitFor({ state: 'detached' });
     await expect.poll(() => new URL(page.url()).search).toBe('?verdict=passed');
+    // The page of one evaluation has no environment of its own.
+    const environment = page.getByRole('group', { name: 'Environment', exact: true });
+    expect(await environment.count()).toBe(0);
     await page.getByRole('link', { name: 'All evaluations' }).click();
+    await environment.getByRole('button', { name: 'Staging' }).click();
+    await page.getByRole('heading', { name: 'No evaluation in staging yet' }).waitFor();
+    await environment.getByRole('button', { name: 'Production' }).click();
     const row = page.getByRole('table', { name: 'Evaluations' }).getByRole('row').nth(1);
     await row.getByText('1 failed, 1 passed of 2').waitFor();
     await assertAccessible(page);
     await assertFits(page);
+    await page.setViewportSize({ width: 360, height: 800 });
+    const list = page.getByRole('table', { name: 'Evaluations' }).locator('..');
+    const overflow = () => list.evaluate((element) => element.scrollWidth - element.clientWidth);
+    await expect.poll(overflow).toBe(0);
   });
 
   browserTest('repeat one test alone', async () => {
@@ -171,6 +181,11 @@ browserTest(
     await editorOf(page).waitFor();
     await deploy();
     await outcome.getByText(/v3 was deployed to production/).waitFor();
+    await page.goto(`/bots/${bot}`);
+    const last = page.getByRole('region', { name: 'Last evaluation' });
+    await last.getByText('v3 passed').waitFor();
+    await last.getByRole('link', { name: 'Open its evaluation' }).click();
+    await page.getByRole('status').getByText('2 passed of 2').waitFor();
   },
 );
 

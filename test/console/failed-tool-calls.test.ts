@@ -78,6 +78,61 @@ browserTest('the lists of runs and sessions say that tool calls failed', async (
 });
 
 browserTest(
+  'the lists say that tool calls failed beside long texts on a narrow window',
+  async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('prompt "Hi."');
+    const sessionId = 'u'.repeat(256);
+    const [run] = await makeRuns(app, bot, [
+      {
+        sessionId,
+        createdAt: new Date(Date.now() - 30_000),
+        input: 'Q'.repeat(4_000),
+        response: 'The order was paid already. '.repeat(40),
+      },
+    ]);
+    const id = run?.id ?? '';
+    await storeCalls(id, 128);
+    await app.prisma.toolCall.updateMany({
+      where: { runId: id, status: 'FAILED' },
+      data: { result: `Error: ${'x'.repeat(3_000)}` },
+    });
+    await app.prisma.session.create({
+      data: { id: makeId('ses'), botId: bot, environment: 'PRODUCTION', sessionId },
+    });
+    const page = await signedIn(tenant.apiKey);
+    await page.setViewportSize({ width: 360, height: 780 });
+    for (const path of ['/runs', '/sessions', '']) {
+      await page.goto(`/bots/${bot}${path}`);
+      const said = page.getByText('128 tool calls failed');
+      await said.scrollIntoViewIfNeeded();
+      const place = await said.evaluate((word) => {
+        const failed = word.closest('.status') ?? word;
+        const { left, right, top, bottom } = failed.getBoundingClientRect();
+        const next = failed.nextElementSibling?.getBoundingClientRect();
+        const isCovered = next && next.left < right && next.top < bottom && next.bottom > top;
+        return {
+          isCut: word.scrollWidth > word.clientWidth,
+          isCovered: isCovered ?? false,
+          left,
+          right,
+        };
+      });
+      expect(place, path).toMatchObject({ isCut: false, isCovered: false });
+      expect(place.left, path).toBeGreaterThanOrEqual(0);
+      expect(place.right, path).toBeLessThanOrEqual(360);
+      await assertAccessible(page);
+      await assertFits(page);
+    }
+    await page.goto(`/runs/${id}`);
+    const step = page.getByRole('region', { name: 'Selected step' });
+    await step.getByRole('heading', { name: 'Error' }).waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+  },
+);
+
+browserTest(
   'the head of a run beside the list keeps the failed tool calls on one line',
   async () => {
     const tenant = await app.tenant();

@@ -61,6 +61,15 @@ describe('the guide', () => {
     await expect.poll(() => topOf(page, 'settings')).toBeLessThan(100);
   });
 
+  browserTest('has its search in sight beside a long title on a phone', async () => {
+    const page = await open('/guide/language');
+    await page.setViewportSize({ width: 360, height: 800 });
+    await title(page, 'The language agentlang');
+    const bar = page.locator('.screen-bar');
+    const overflow = () => bar.evaluate((element) => element.scrollWidth - element.clientWidth);
+    await expect.poll(overflow).toBe(0);
+  });
+
   browserTest('shows every page, at every width', async () => {
     const page = await open('/guide');
     await title(page, 'First steps');

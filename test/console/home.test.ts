@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/text/ids.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
@@ -17,7 +18,18 @@ describe('the home of a bot', () => {
     const bot = await tenant.bot('channel web');
     const recent = { createdAt: new Date(Date.now() - 60_000), latencyMs: 1_500 };
     const failed = { ...recent, status: 'FAILED', errorCode: 'model_timeout' } as const;
-    const [, run] = await makeRuns(app, bot, [recent, { ...failed, input: 'Are you there?' }]);
+    const [completed, run] = await makeRuns(app, bot, [
+      { ...recent, input: 'Refund my order' },
+      { ...failed, input: 'Are you there?' },
+    ]);
+    const call = { id: makeId('tcl'), runId: completed?.id ?? '', position: 0, callId: 'call_0' };
+    await app.prisma.toolCall.create({
+      data: { ...call, name: 'a.b', digest: 'd', status: 'FAILED', startedAt: new Date() },
+    });
+    await tenant.graphql(
+      'mutation ($id: ID!) { updateBot(id: $id, input: { gate: { tests: true } }) { id } }',
+      { id: bot },
+    );
     const page = await signedIn(tenant.apiKey);
     await page.getByRole('link', { name: 'Bot', exact: true }).click();
     await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}`);
@@ -35,6 +47,10 @@ describe('the home of a bot', () => {
     await day.getByText('1.5 s').first().waitFor();
     const failures = page.getByRole('region', { name: 'Latest failures' });
     await failures.getByText('Model timeout').waitFor();
+    await failures.getByText('1 tool call failed').waitFor();
+    const evaluation = page.getByRole('region', { name: 'Last evaluation' });
+    await evaluation.getByText('all tests must pass.').waitFor();
+    await evaluation.getByText('No deploy has reached it yet.').waitFor();
     await page.getByText('No tool call waits.').waitFor();
     const addresses = page.getByRole('region', { name: 'Addresses' });
     await addresses.getByRole('link', { name: `${app.url}/chat/${bot}` }).waitFor();

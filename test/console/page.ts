@@ -32,7 +32,7 @@ export async function assertAccessible(page: Page, foreign?: string): Promise<vo
   }
 }
 
-/** Fails if the page is larger than its window. Only parts of the page may scroll. */
+/** Fails if the page or one of its bars is larger than its window. Only parts of the page may scroll. */
 export async function assertFits(page: Page): Promise<void> {
   const widths = [360, 1024, 1600];
   const before = page.viewportSize();
@@ -44,7 +44,10 @@ export async function assertFits(page: Page): Promise<void> {
         () =>
           page.evaluate(() => {
             const { scrollWidth, scrollHeight } = document.documentElement;
-            return [scrollWidth - innerWidth, scrollHeight - innerHeight];
+            const bars = document.querySelectorAll(':is(.top-bar, .screen-bar) :is(a, button)');
+            const edges = [...bars].map((part) => part.getBoundingClientRect().right);
+            const widest = Math.max(scrollWidth, ...edges);
+            return [Math.ceil(widest) - innerWidth, scrollHeight - innerHeight];
           }),
         { message: `${page.url()}, ${width}` },
       )

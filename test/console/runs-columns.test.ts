@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
+import { MAX_READ } from '../../src/runs/stats/matching-runs.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
@@ -71,6 +72,30 @@ describe('the charts and columns of the list of runs', () => {
     await page.getByRole('slider', { name: 'Runs an hour: 1 of 1 failed' }).waitFor();
     await page.goto(`/bots/${bot}/runs?range=30d`);
     await page.getByRole('slider', { name: 'Runs a day: 1 of 3 failed' }).waitFor();
+  });
+
+  browserTest('says in place of charts that too many runs match, or too many ratings', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const id = makeId('run');
+    await app.prisma.$executeRaw`
+      INSERT INTO runs (id, bot_id, environment, kind, channel, input, session_id, owner_id, status, created_at)
+      SELECT ${id} || number, ${bot}, 'PRODUCTION', 'CHAT', 'API', 'Hi', 'many', '', 'COMPLETED', now() - interval '2 hours'
+      FROM generate_series(0, ${MAX_READ}::int) AS number`;
+    await app.prisma.$executeRaw`
+      INSERT INTO feedback (run_id, author, bot_id, run_created_at, rating)
+      SELECT id, 'user', bot_id, created_at, 'UP' FROM runs WHERE bot_id = ${bot}`;
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?range=24h&user=many`);
+    await page
+      .getByText('Too many runs match for statistics with this filter. Choose a shorter time')
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await assertAccessible(page);
+    await page.goto(`/bots/${bot}/runs?range=24h&environment=production`);
+    await page.getByText('Too many ratings match to count them. Choose a shorter time.').waitFor();
+    await page.getByRole('slider', { name: 'Runs an hour: 0 of 30,001 failed' }).waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
   });
 
   browserTest('selects a range in a chart by keys, and reads its numbers out', async () => {

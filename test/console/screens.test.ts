@@ -6,6 +6,9 @@ import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
+/** Longer than the place for it on a phone. */
+const NAME = 'Refunds and returns of the shop';
+
 let app: TestApp;
 const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
@@ -40,11 +43,15 @@ browserTest('every screen has its title, is accessible, and fits into its window
     scopes: ['CHAT', 'RUNS', 'DEPLOY', 'ADMIN', 'APPROVE', 'OPERATOR'],
   });
   const botId = await tenant.bot();
+  await tenant.graphql(
+    'mutation ($id: ID!, $name: String!) { updateBot(id: $id, input: { name: $name }) { id } }',
+    { id: botId, name: NAME },
+  );
   const [run, other] = await makeRuns(app, botId, [{}, {}]);
   const page = await signedIn(key);
   // The title of a bot's first steps is its name, the title of the guide is the name of a page.
   const others = new Map([
-    ['start', 'Bot'],
+    ['start', NAME],
     ['guide', 'First steps'],
     ['newKey', SCREENS.keys.title],
     ['newAccount', SCREENS.accounts.title],

@@ -65,6 +65,10 @@ export const SETTINGS_SCREENS: Record<string, (page: Page) => Promise<unknown>> 
     await page.getByRole('menuitem', { name: 'Change…' }).click();
     await page.getByLabel('Plan').selectOption('Enterprise');
   },
+  'settings-account-new': async (page) => {
+    await page.goto('/settings/accounts/new');
+    await page.getByLabel('Name').waitFor();
+  },
   'settings-server': async (page) => {
     await page.goto('/settings/server');
     await page.getByText('answers in').waitFor();

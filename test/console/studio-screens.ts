@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { askToDeploy } from './deployments-page.ts';
-import { editorOf, putCursor, textOf, write } from './studio-page.ts';
+import { editorOf, putCursor, write } from './studio-page.ts';
 
 const DEFINITION = `agentlang 5
 
@@ -97,7 +97,8 @@ export const STUDIO_SCREENS: Record<string, (page: Page) => Promise<unknown>> = 
     await wide(page);
     await page.goto('/bots/demo/studio?panel=chat');
     await editorOf(page).waitFor();
-    await write(page, (await textOf(page)).replace('"Demo"', '"Demo, next version"'));
+    await putCursor(page, 4, '"Demo');
+    await page.keyboard.insertText(', next version');
     await page.getByLabel('Message').fill('Hello! Please call time.now.');
     await page.getByLabel('Message').press('Enter');
     await page.getByRole('link', { name: 'run', exact: true }).waitFor();

@@ -1,7 +1,13 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLooks } from '../../src/coordination/looks.ts';
 import { createOtherProcesses } from '../../src/coordination/other-processes.ts';
 import { createOwner } from '../../src/coordination/worker-lease.ts';
 import { migratedDatabase } from '../helpers/database.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => vi.useRealTimers());
 
 test('another process on the database is found while it lives, and logged once', async () => {
   const database = await migratedDatabase('others');
@@ -9,18 +15,31 @@ test('another process on the database is found while it lives, and logged once',
   const own = await createOwner({ ...database, log: quiet, onLost: () => {} });
   const lines: string[] = [];
   const log = { ...quiet, warn: (_fields: object, line: string) => lines.push(line) };
-  const others = createOtherProcesses({ ...database, owner: own, log });
-  await others.check();
+  const others = createOtherProcesses(log);
+  const looks = createLooks({ ...database, owner: own, log });
+  looks.add(others.look);
+  vi.advanceTimersByTime(10_000);
+  await looks.now();
   expect(others.warning()).toBeUndefined();
 
   const other = await createOwner({ ...database, log: quiet, onLost: () => {} });
-  await others.check();
-  await others.check();
+  await looks.now();
+  await looks.now();
   expect(others.warning()).toMatch(/^Another process uses this database, but REDIS_URL is not set/);
   expect(lines).toEqual([others.warning()]);
 
   await other.close();
-  await others.check();
+  await looks.now();
   expect(others.warning()).toBeUndefined();
   await own.close();
+});
+
+test('a process that ended shortly before the start does not count', () => {
+  const { look, warning } = createOtherProcesses({ warn: () => {}, error: () => {} });
+  const { signal } = new AbortController();
+  look.onAnswer(true, signal);
+  expect(warning()).toBeUndefined();
+  vi.advanceTimersByTime(10_000);
+  look.onAnswer(true, signal);
+  expect(warning()).toBeDefined();
 });

@@ -1,14 +1,16 @@
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
-import type { Owner } from '../../src/coordination/worker-lease.ts';
+import { isOwnerless, isSilent, type Owner } from '../../src/coordination/worker-lease.ts';
+import { Prisma } from '../../src/generated/prisma/client.ts';
 import { createRuns } from '../../src/runs/life/runs.ts';
 import { createQueue } from '../../src/runs/queue/queue.ts';
-import { startRecovery } from '../../src/runs/queue/recovery.ts';
+import { createRecovery } from '../../src/runs/queue/recovery.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { migratedDatabase } from '../helpers/database.ts';
 import { hold, holdUp, untilWaiting } from '../helpers/locks.ts';
+import { startLooks } from '../helpers/looks.ts';
 import { startOwner } from '../helpers/owners.ts';
 
 // An app of another file would evict the owners whose heartbeats these tests move to the past.
@@ -83,6 +85,40 @@ describe('a process that owns runs and turns', () => {
     await expect.poll(ids).not.toContain(id);
     expect(await ids()).toContain(owner.id());
     await owner.close();
+  });
+
+  test('looks for the work of owners that it evicts', async () => {
+    const id = makeId('own');
+    await prisma.owner.create({ data: { id, heartbeatAt: new Date(Date.now() - 9_000) } });
+    const freed = Promise.withResolvers<void>();
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {}, onFreed: freed.resolve });
+    await freed.promise;
+    expect(await ids()).not.toContain(id);
+    await owner.close();
+  });
+
+  test('stores no heartbeats in a database that no other process can use, and never counts as dead', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const counted = vi.fn(sql);
+    const owner = await startOwner({
+      prisma,
+      sql: counted as Sql,
+      log,
+      isAlone: true,
+      onLost: () => {},
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(owner.isAlive()).toBe(true);
+    expect(counted).toHaveBeenCalledOnce();
+    const other = await startOwner({ prisma, sql, log, onLost: () => {} });
+    const [found] = await prisma.$queryRaw<{ isSilent: boolean; isOwnerless: boolean }[]>`
+      SELECT ${Prisma.raw(isSilent('id'))} AS "isSilent", ${Prisma.raw(isOwnerless('id'))} AS "isOwnerless"
+      FROM (SELECT ${owner.id()} AS id) AS held`;
+    expect(found).toEqual({ isSilent: false, isOwnerless: false });
+    await owner.close();
+    expect(await ids()).not.toContain(owner.id());
+    await other.close();
+    vi.useRealTimers();
   });
 
   test('stops its runs and continues with a new id after it was evicted', async () => {
@@ -212,7 +248,7 @@ describe('a run whose creation was stored, though the response was lost', () => 
       input: 'Hi',
     } as const;
     await expect(runs.begin(run)).rejects.toThrow('The connection was cut.');
-    const recovery = startRecovery({ prisma, pubsub, notify, log });
+    const recovery = startLooks(database, createRecovery({ prisma, pubsub, notify, log }));
     await expect
       .poll(() => prisma.run.findFirst({ where: { botId } }))
       .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
@@ -241,7 +277,10 @@ describe('a run of a dead process', () => {
     const lost = await run(makeId('own'));
     const alive = await run(owner.id());
     const pubsub = createPubSub();
-    const recovery = startRecovery({ prisma, pubsub, notify: () => {}, log });
+    const recovery = startLooks(
+      database,
+      createRecovery({ prisma, pubsub, notify: () => {}, log }),
+    );
     const find = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
     await expect
       .poll(() => find(lost.id))
@@ -270,9 +309,9 @@ describe('a run of a dead process', () => {
       const [slow, other] = [await createOrphan('slow'), await createOrphan('other')];
       const unblock = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
       const [pubsub, notify] = [createPubSub(), () => {}];
-      const first = startRecovery({ prisma, pubsub, notify, log });
+      const first = startLooks(database, createRecovery({ prisma, pubsub, notify, log }));
       await untilWaiting(prisma, 1);
-      const second = startRecovery({ prisma, pubsub, notify, log });
+      const second = startLooks(database, createRecovery({ prisma, pubsub, notify, log }));
       const queue = createQueue({ prisma, sql, owner, pubsub, notify, log });
       const take = async () => (await queue.take())[0]?.begun.id;
       await expect.poll(take).toBe(other.id);

@@ -588,7 +588,7 @@ describe('checkDefinition', () => {
     expect(await app.prisma.deployment.count()).toBe(before);
   });
 
-  test('warns of plain HTTP, but not to a loopback address that the operator allows', async () => {
+  test('warns of plain HTTP, and of private addresses that the operator does not allow', async () => {
     const own = await startApp({ allowedHosts: ['127.0.0.1:8080'] });
     const owner = await own.tenant();
     const report = async (url: string) => {
@@ -599,10 +599,11 @@ describe('checkDefinition', () => {
       );
       return data.checkDefinition;
     };
-    const warned = { valid: true, diagnostics: [{ code: 'plain-http' }] };
+    const warned = (code: string) => ({ valid: true, diagnostics: [{ code }] });
     expect(await report('http://127.0.0.1:8080/mcp')).toEqual({ valid: true, diagnostics: [] });
-    expect(await report('http://127.0.0.1:8081/mcp')).toEqual(warned);
-    expect(await report('http://shop.example:8080/mcp')).toEqual(warned);
+    expect(await report('http://127.0.0.1:8081/mcp')).toEqual(warned('private-host'));
+    expect(await report('https://192.168.0.1/mcp')).toEqual(warned('private-host'));
+    expect(await report('http://shop.example:8080/mcp')).toEqual(warned('plain-http'));
   });
 
   test('reports every error of an invalid definition', async () => {

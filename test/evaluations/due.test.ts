@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { wakeWhile } from '../../src/coordination/looks.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { EVALUATION_WORK, IS_WORK_DUE } from '../../src/deployments/evaluation-work.ts';
 import { startWorker } from '../../src/evaluations/worker.ts';
 import type { Prisma } from '../../src/generated/prisma/client.ts';
-import { startRecovery } from '../../src/runs/queue/recovery.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { migratedDatabase } from '../helpers/database.ts';
+import { startLooks } from '../helpers/looks.ts';
 import { startOwner } from '../helpers/owners.ts';
 
 const database = await migratedDatabase('evaluations_due');
@@ -106,11 +107,15 @@ test.each<[due: boolean, what: string, store: () => Promise<unknown>]>([
   expect(await isDue()).toBe(due);
 });
 
-test('recovery wakes the workers while work is due', async () => {
+test('looks wake the workers while work is due', async () => {
   const pubsub = createPubSub();
   const woken = new Promise<string>((resolve) => pubsub.subscribe(EVALUATION_WORK, resolve));
   await evaluation({ ...running, ownerId: 'own_dead' });
-  await using _recovery = startRecovery({ prisma, pubsub, notify: () => {}, log });
+  const due = { what: 'The start of evaluations', condition: IS_WORK_DUE };
+  await using _looks = startLooks(
+    database,
+    wakeWhile({ ...due, pubsub, channel: EVALUATION_WORK }),
+  );
   expect(await woken).toBe('');
 });
 

@@ -554,5 +554,15 @@ describe('requests for evaluations', () => {
       { bot },
     );
     expect(listed.bot.evaluations.edges[0].node).toEqual({ id: data.startEvaluation.id, cases: 1 });
+    const staged = await start({ deploymentId, environment: 'STAGING' });
+    await ended(staged.data.startEvaluation.id);
+    const { data: both } = await tenant.graphql(
+      `query ($bot: ID!) { bot(id: $bot) {
+        production: evaluations(environment: PRODUCTION, first: 1) { edges { node { id } } }
+        staging: evaluations(environment: STAGING) { edges { node { id } } } } }`,
+      { bot },
+    );
+    expect(both.bot.production.edges[0].node.id).toBe(data.startEvaluation.id);
+    expect(both.bot.staging.edges).toEqual([{ node: { id: staged.data.startEvaluation.id } }]);
   });
 });

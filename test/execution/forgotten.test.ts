@@ -1,12 +1,14 @@
 import { afterAll, expect, test } from 'vitest';
+import { LOOK_EVERY_MS } from '../../src/coordination/looks.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createForgottenSearch, SEARCH_EVERY_MS } from '../../src/execution/forgotten.ts';
 import { createActiveRuns } from '../../src/runs/life/active-runs.ts';
 import { createRuns } from '../../src/runs/life/runs.ts';
-import { POLL_EVERY_MS, startRecovery } from '../../src/runs/queue/recovery.ts';
+import { createRecovery } from '../../src/runs/queue/recovery.ts';
 import { createSessionsDomain } from '../../src/sessions/compose.ts';
 import { makeId } from '../../src/text/ids.ts';
 import { migratedDatabase } from '../helpers/database.ts';
+import { startLooks } from '../helpers/looks.ts';
 import { startOwner } from '../helpers/owners.ts';
 
 const database = await migratedDatabase('forgotten');
@@ -35,13 +37,15 @@ async function openProcess() {
   const { id, leaseId } = active;
   activeRuns.acquireSlot().start({ id, botId, leaseId, now: Date.now }, () => ended.promise);
   const forgotten = await begin('forgotten');
-  const search = createForgottenSearch({ prisma, owner, activeRuns, turns, log });
+  const look = createForgottenSearch({ prisma, owner, activeRuns, turns, log });
   return {
     active,
     forgotten,
     turns,
-    search,
-    recover: () => startRecovery({ prisma, pubsub, notify: () => {}, log }),
+    search: look.search,
+    look,
+    owner,
+    recover: () => startLooks(database, createRecovery({ prisma, pubsub, notify: () => {}, log })),
     async close() {
       ended.resolve();
       await activeRuns.drain(0);
@@ -102,5 +106,6 @@ test('a run that began between two searches is not forgotten', async () => {
 
 test('the time until a forgotten run ends is less than 60 seconds', () => {
   // Source: the specification of clusters, "PostgreSQL that fails over".
-  expect(2 * SEARCH_EVERY_MS + POLL_EVERY_MS).toBeLessThan(60_000);
+  // A search waits for the next look, and the end of the run for another one.
+  expect(2 * (SEARCH_EVERY_MS + LOOK_EVERY_MS) + LOOK_EVERY_MS).toBeLessThan(60_000);
 });

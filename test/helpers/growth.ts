@@ -7,12 +7,9 @@ const PARTS = 8;
  * processor and the whole does not, which cost 2.5-fold on a busy machine.
  */
 const MAX_GROWTH = 4;
-/**
- * Milliseconds of CPU time that are not compared. The least time of the parts may lack a step of the clock, which is 4 ms on
- * Linux and counts 4-fold. The rest is for the collection of garbage.
- */
+/** Milliseconds of CPU time that are not compared: the collection of garbage. */
 const NOISE_MS = 20;
-/** Rounds of measurements. A further round only lowers the times, so that a busy machine cannot fail a test for long. */
+/** The most measurements. Linux counts the CPU time of a thread in steps of 4 or 10 ms, which only an average evens out. */
 const ROUNDS = 20;
 
 /** Repeats a part up to a length. */
@@ -21,7 +18,7 @@ export const repeatTo = (part: string, length: number): string =>
 
 /**
  * Fails if the CPU time of work for `4 * size` is more than 4-fold the time of the same work for eight inputs of `size / 2`.
- * It measures the CPU time of this thread, and takes the least of several runs.
+ * It measures the CPU time of this thread, and takes the average of several runs.
  *
  * @param make prepares the work for an input of a size. Only the work is measured.
  */
@@ -32,13 +29,14 @@ export async function expectLinear(
 ): Promise<void> {
   const whole = make(4 * size);
   const part = make((4 * size) / PARTS);
-  let [leastOfWhole, leastOfParts] = [Infinity, Infinity];
-  for (let round = 0; ; round += 1) {
-    leastOfParts = Math.min(leastOfParts, await cpuTimeOf(part, PARTS));
-    leastOfWhole = Math.min(leastOfWhole, await cpuTimeOf(whole, 1));
-    const isLinear = leastOfWhole <= MAX_GROWTH * leastOfParts + NOISE_MS;
-    if (isLinear || round === rounds) {
-      const times = `${PARTS} parts: ${leastOfParts.toFixed(1)} ms, whole: ${leastOfWhole.toFixed(1)} ms`;
+  let [timeOfWhole, timeOfParts] = [0, 0];
+  for (let round = 1; ; round += 1) {
+    timeOfParts += await cpuTimeOf(part, PARTS);
+    timeOfWhole += await cpuTimeOf(whole, 1);
+    const [ofParts, ofWhole] = [timeOfParts / round, timeOfWhole / round];
+    const isLinear = ofWhole <= MAX_GROWTH * ofParts + NOISE_MS;
+    if (isLinear || round >= rounds) {
+      const times = `${PARTS} parts: ${ofParts.toFixed(1)} ms, whole: ${ofWhole.toFixed(1)} ms`;
       expect(isLinear, times).toBe(true);
       return;
     }

@@ -12,7 +12,7 @@ import type { StartOptions } from './server.ts';
 export async function installation(
   name: string,
   env: Record<string, string> = {},
-): Promise<Required<StartOptions>> {
+): Promise<Required<Omit<StartOptions, 'command'>>> {
   const databaseUrl = inject('databaseUrl');
   if (!databaseUrl) return { dataDirectory: await dataDirectoryInUse(), env };
   const PARLEY_SECRET_KEY = randomBytes(32).toString('base64');

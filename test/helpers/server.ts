@@ -15,7 +15,12 @@ export type ServerProcess = {
   stop(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
+export type StartOptions = {
+  env?: Record<string, string>;
+  dataDirectory?: string;
+  /** The command that starts the server. */
+  command?: [program: string, ...options: string[]];
+};
 
 /** It runs the bundle of the last build, which loads in half the time of its modules. */
 const ENTRY = new URL('../../src/start/main.mjs', import.meta.url).pathname;
@@ -57,14 +62,18 @@ export async function startAndFail(
 const emptyInstallation = (env: Record<string, string> = {}) =>
   env.DATABASE_URL ? temporaryDirectory() : dataDirectoryInUse();
 
-async function launch({ env, dataDirectory }: StartOptions): Promise<{
+async function launch({
+  env,
+  dataDirectory,
+  command: [program, ...words] = [process.execPath, ENTRY],
+}: StartOptions): Promise<{
   child: ChildProcess;
   output(): string;
   directory: string;
 }> {
   const directory = dataDirectory ?? (await emptyInstallation(env));
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, [ENTRY], {
+  const child = spawn(program, words, {
     env: {
       PATH,
       HOME,

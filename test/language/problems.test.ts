@@ -69,7 +69,7 @@ test('all sources are tested', () => {
   expect(ALL.join('').match(/^=== /gm)?.length).toBeGreaterThanOrEqual(160);
 });
 
-test('every code has a source, except those that need a file or an environment', () => {
+test('every code has a source, except those that need a file, an environment or a server', () => {
   const shown = [...ALL.join('').matchAll(/^ *\^ .* \[([\w-]+)\]$/gm)].map(([, code]) => code);
   const others = [
     'source-too-large',
@@ -78,6 +78,7 @@ test('every code has a source, except those that need a file or an environment',
     'too-many',
     'too-many-references',
     'long-prompt',
+    'private-host',
     'env-unset',
     'env-unused',
   ];

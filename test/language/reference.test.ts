@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CHAPTERS } from '../../src/console/screens/studio/language/help.ts';
+import { createIsBlocked } from '../../src/egress/guard.ts';
 import { BOUNDS } from '../../src/language/bounds.ts';
 import { DEFAULTS } from '../../src/language/definition.ts';
 import { type DiagnosticCode, MAX_DIAGNOSTICS, SEVERITIES } from '../../src/language/diagnostic.ts';
@@ -118,7 +119,10 @@ describe('the reference', () => {
 
   test.each(Object.keys(CAUSES))('names the codes of the mistakes of the section %s', (section) => {
     const codes = (CAUSES[section] ?? []).flatMap((source) =>
-      codesOf(source, section === 'Values' ? { envNames: deployedNames(source) } : {}),
+      codesOf(source, {
+        isBlocked: createIsBlocked([]),
+        ...(section === 'Values' && { envNames: deployedNames(source) }),
+      }),
     );
     const [, errors, warnings] = CODES.exec(textOf(section)) ?? [];
     expect([...new Set(codes)].sort()).toEqual([...codesIn(errors), ...codesIn(warnings)].sort());

@@ -56,7 +56,7 @@ describe('the tutorial', () => {
   test('has eight steps after its preparations, with formatted definitions from the second one on', () => {
     const numbers = STEPS.map(({ title }) => Number.parseInt(title, 10));
     expect(numbers).toEqual([Number.NaN, 1, 2, 3, 4, 5, 6, 7, 8]);
-    const options = { allowedHosts: ['127.0.0.1:8123'] };
+    const options = { isBlocked: () => false };
     const [, first, ...others] = STEPS.map(({ source }) => source);
     expect(problemsOf(first ?? '', options)).toEqual([
       '2:1 the agent has no description [missing-description]',
@@ -69,7 +69,7 @@ describe('the tutorial', () => {
 
   test('adds a tool that a person approves, in a formatted definition', () => {
     const [extended] = EXTENSIONS;
-    expect(problemsOf(extended ?? '', { allowedHosts: ['127.0.0.1:8123'] })).toEqual([]);
+    expect(problemsOf(extended ?? '', { isBlocked: () => false })).toEqual([]);
     expect(formatSource(extended ?? '')).toBe(extended);
     const [group] = define(extended ?? '').tools.slice(-1);
     const capability = group?.type === 'http' ? group.capabilities[0] : undefined;
@@ -79,7 +79,7 @@ describe('the tutorial', () => {
   test('adds a test of the agent, in a formatted definition', () => {
     const [, tested, ...others] = EXTENSIONS;
     expect(others).toEqual([]);
-    expect(problemsOf(tested ?? '', { allowedHosts: ['127.0.0.1:8123'] })).toEqual([]);
+    expect(problemsOf(tested ?? '', { isBlocked: () => false })).toEqual([]);
     expect(formatSource(tested ?? '')).toBe(tested);
     expect(readDefinition(tested ?? '').tests.map(({ turns }) => turns.length)).toEqual([2]);
   });

@@ -194,11 +194,17 @@ describe('the bots of keys', () => {
     expect(errors?.[0]).toMatchObject(TOO_MUCH);
   });
 
-  test('are in the answer when the keys have few', async () => {
-    await app.prisma.apiKey.updateMany({
-      where: { accountId: owner.accountId, restricted: true },
-      data: { botIds: ids.slice(0, 20) },
+  /** Lets each key have a tenth of the bots, until the end of the test. */
+  const restrict = async () => {
+    const where = { accountId: owner.accountId, restricted: true };
+    await app.prisma.apiKey.updateMany({ where, data: { botIds: ids.slice(0, 20) } });
+    onTestFinished(async () => {
+      await app.prisma.apiKey.updateMany({ where, data: { botIds: ids } });
     });
+  };
+
+  test('are in the answer when the keys have few', async () => {
+    await restrict();
     const { data, errors } = await owner.graphql(keys('id bots { id }'));
     expect(errors).toBeUndefined();
     const restricted = data.viewer.account.apiKeys.filter(({ bots }: { bots: unknown }) => bots);
@@ -207,6 +213,7 @@ describe('the bots of keys', () => {
   });
 
   test('count all that is selected below them', async () => {
+    await restrict();
     const { id } = await app.prisma.apiKey.findFirstOrThrow({
       where: { accountId: owner.accountId, restricted: true },
     });

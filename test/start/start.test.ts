@@ -1,22 +1,24 @@
 import { execFile } from 'node:child_process';
-import { access, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findInstallation } from '../../src/command/local/installation.ts';
+import { findInstallation, SERVER_ENVIRONMENT } from '../../src/command/local/installation.ts';
 import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
+import { startServer } from '../helpers/server.ts';
 
 const run = promisify(execFile);
 const START = new URL('../../src/start/main.mjs', import.meta.url).pathname;
 const SERVER = new URL('../../src/start/server.ts', import.meta.url).pathname;
+const ROOT = new URL('../..', import.meta.url).pathname;
 const { PATH } = process.env;
 
 describe('npm start', () => {
   test('reads `.env`, which the environment overrides', async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
-    const [, ...options] = packageJson.scripts.start
+    const [, , ...options] = packageJson.scripts.start
       .replace('src/start/main.mjs', START)
       .split(' ');
     const env = { PATH, LOG_LEVEL: 'info', PARLEY_DATA_DIR: await dataDirectoryInUse() };
@@ -24,6 +26,14 @@ describe('npm start', () => {
       code: 1,
       stderr: 'Parley cannot start: PORT must be a port number\n',
     });
+  });
+
+  test('ends with npm, so that no process keeps its port and its database', async () => {
+    const command: [string, ...string[]] = ['npm', 'start', '--prefix', ROOT];
+    const { url, output, stop } = await startServer({ command });
+    await stop('SIGTERM');
+    expect(output()).toContain('Shutting down.');
+    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
   test('reads `.env` as a supervisor runs it, too', async () => {
@@ -54,7 +64,7 @@ describe('npm start', () => {
     await writeFile(join(folder, '.env'), lines.join('\n'));
     const start = packageJson.scripts.start.replace('src/start/main.mjs', START);
     const watch = packageJson.scripts.watch.replace('src/start/server.ts', SERVER);
-    for (const script of [start, watch.replace(' --watch', '')]) {
+    for (const script of [start.replace('exec ', ''), watch.replace(' --watch', '')]) {
       const [, ...options] = script.split(' ');
       const ended = run(process.execPath, options, { cwd: folder, env: { PATH } });
       await expect(ended).rejects.toMatchObject({
@@ -97,6 +107,40 @@ describe('npm start', () => {
       code: 1,
       stderr: 'Parley cannot start: its generated files are missing. Run: npm run build\n',
     });
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'returns freed memory, also with the command, and keeps its process and its options',
+    async () => {
+      const folder = await temporaryDirectory();
+      const bundle = join(folder, 'generated/server');
+      await mkdir(bundle, { recursive: true });
+      await mkdir(join(folder, 'start'));
+      const main = join(folder, 'start/main.mjs');
+      await copyFile(START, main);
+      await writeFile(
+        join(bundle, 'server.mjs'),
+        'console.log(JSON.stringify([process.pid, process.execArgv, process.env.MALLOC_TRIM_THRESHOLD_]));',
+      );
+      const start = async (env: NodeJS.ProcessEnv) => {
+        const running = run(process.execPath, ['--max-semi-space-size=32', main], { env });
+        const [pid, ...others] = JSON.parse((await running).stdout);
+        expect(pid).toBe(running.child.pid);
+        return others;
+      };
+      const threshold = SERVER_ENVIRONMENT.MALLOC_TRIM_THRESHOLD_;
+      expect(await start({})).toEqual([['--max-semi-space-size=32'], threshold]);
+      const own = { MALLOC_TRIM_THRESHOLD_: '1' };
+      expect(await start(own)).toEqual([['--max-semi-space-size=32'], '1']);
+    },
+  );
+
+  test('has only ASCII in its bundle, which Node.js keeps in one byte a character', async () => {
+    const folder = new URL('../../src/generated/server/', import.meta.url);
+    for (const name of await readdir(folder)) {
+      if (!name.endsWith('.mjs')) continue;
+      expect(await readFile(new URL(name, folder), 'latin1'), name).toMatch(/^[\0-\x7f]*$/);
+    }
   });
 
   test('has the same V8 options in a container, for a supervisor and with the command', async () => {

@@ -172,11 +172,13 @@ async function send({ operation, place, name }: Field, value: unknown) {
   const { body, query } = BASE[operation.operationId] ?? {};
   const given = { [name]: value };
   const bot = await tenant.bot();
-  const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
-  const path = operation.path
-    .replace('{id}', bot)
-    .replace('{deployment_id}', id)
-    .replace('{evaluation_id}', await makeEvaluation(app, bot));
+  let path = operation.path.replace('{id}', bot);
+  if (path.includes('{deployment_id}')) {
+    const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
+    path = path.replace('{deployment_id}', id);
+  }
+  if (path.includes('{evaluation_id}'))
+    path = path.replace('{evaluation_id}', await makeEvaluation(app, bot));
   const parameters = new URLSearchParams({
     ...query,
     ...(place === 'query' && { [name]: String(value) }),

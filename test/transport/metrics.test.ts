@@ -13,9 +13,11 @@ const NOON = Date.UTC(2026, 10, 20, 12);
 
 let app: TestApp;
 beforeAll(async () => {
-  // The clock stands still, so that no new minute renews a rate limit.
-  app = await startApp({ metrics: { token: TOKEN }, clock: () => NOON });
+  app = await startMetrics();
 });
+
+/** Starts an app whose clock stands still, so that no new minute renews a rate limit. */
+const startMetrics = () => startApp({ metrics: { token: TOKEN }, clock: () => NOON });
 
 async function scrape(from = app) {
   const response = await from.inject({
@@ -40,9 +42,10 @@ async function growth(
 
 describe('the metrics', () => {
   test('have the documented names and labels, and no others', async () => {
-    const tenant = await app.tenant({ plan: 'FREE' });
+    const own = await startMetrics();
+    const tenant = await own.tenant({ plan: 'FREE' });
     const bot = await tenant.bot('tools time');
-    app.upstream.script(({ request, call, say, end }) => {
+    own.upstream.script(({ request, call, say, end }) => {
       if (request.body.messages.at(-1)?.role === 'tool') {
         say('It is noon.');
         return end();
@@ -51,7 +54,7 @@ describe('the metrics', () => {
     });
     await tenant.chat(bot, { message: 'What time is it?' });
     for (const _ of Array(10)) await tenant.chat('nobody', { message: 'Hi' });
-    const labels = Map.groupBy(await scrape(), ({ name }) =>
+    const labels = Map.groupBy(await scrape(own), ({ name }) =>
       name.replace(/_(bucket|sum|count)$/, ''),
     );
     const names = [...labels].map(([name, samples]) => {

@@ -216,7 +216,8 @@ describe('the reference page', () => {
 
 const isOfBot = (id: string) => routes.find((route) => route.id === id)?.isOfBot;
 
-describe('the responses of the server match the document', () => {
+// The last test counts what the others have seen.
+describe('the responses of the server match the document', { shuffle: false }, () => {
   test('to OpenAI’s API: models, completions and responses', async () => {
     const messages = [{ role: 'user', content: 'Hi' }];
     await ask('listModels');

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { makeRuns, newestFirst } from '../helpers/runs.ts';
+import { hello } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -99,7 +100,7 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
     const bot = await tenant.bot();
     app.upstream.script(({ response }) => void response.writeHead(400).end());
     const chat = await tenant.chat(bot, { message: 'Hi' });
-    app.upstream.script(({ end }) => end());
+    app.upstream.script(hello);
     const { body } = await get(`${bot}/runs/${chat.headers.get('x-run-id')}`);
     expect(body).toMatchObject({
       status: 'failed',

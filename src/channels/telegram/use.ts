@@ -1,35 +1,32 @@
-import { shareCall } from '../../async/share-call.ts';
-import type { PrismaClient } from '../../generated/prisma/client.ts';
+import type { Look, Looks } from '../../coordination/looks.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Whether a deployment uses Telegram, so that an installation without it executes no statements for it. */
 export type TelegramUse = {
-  /** True if a deployment is or will be connected, or is being disconnected. Up to 5 seconds late without a notification. */
+  /** True if a deployment is or will be connected, or is being disconnected. Up to 4 seconds late without a notification. */
   isUsed(): Promise<boolean>;
-  /** Looks anew at the next call, after a notification. */
+  /** Looks anew, after a notification. */
   changed(): void;
 };
 
-const KNOWN_FOR_MS = 5_000;
+const IS_USED = Prisma.sql`EXISTS (
+  SELECT 1 FROM channel_states WHERE channel = 'TELEGRAM' AND (status IN ('PENDING', 'CONNECTED') OR leaving))`;
 
-export function createTelegramUse({ prisma }: { prisma: PrismaClient }): TelegramUse {
-  let known: { used: boolean; until: number } | undefined;
-
-  const find = shareCall(async () => {
-    const [row] = await prisma.$queryRaw<{ used: boolean }[]>`
-      SELECT EXISTS (
-        SELECT 1 FROM channel_states WHERE channel = 'TELEGRAM' AND (status IN ('PENDING', 'CONNECTED') OR leaving)
-      ) AS used`;
-    return row?.used ?? false;
-  });
+export function createTelegramUse(looks: Pick<Looks, 'add' | 'now'>): TelegramUse {
+  let used = false;
+  let looking: Promise<void> | undefined;
+  const onAnswer: Look['onAnswer'] = (isTrue) => {
+    used = isTrue;
+  };
+  looks.add({ what: 'The search for a use of Telegram', condition: IS_USED, onAnswer });
 
   return {
     async isUsed() {
-      const now = performance.now();
-      if (!known || now > known.until) known = { used: await find(), until: now + KNOWN_FOR_MS };
-      return known.used;
+      await looking;
+      return used;
     },
     changed() {
-      if (!known?.used) known = undefined;
+      if (!used) looking = looks.now();
     },
   };
 }

@@ -1,9 +1,9 @@
-import type { ApprovalOfCommandFragment } from '../../generated/operations/command.ts';
+import type { ApprovalFactsFragment } from '../../generated/operations/command.ts';
 import { toLowerCase } from '../../vocabulary/names.ts';
 import type { Style } from '../terminal/style.ts';
 
 /** Converts an approval to its form in JSON, with the names of REST. */
-export function approvalOf(approval: ApprovalOfCommandFragment) {
+export function approvalOf(approval: ApprovalFactsFragment) {
   return {
     ...approval,
     status: toLowerCase(approval.status),
@@ -31,7 +31,7 @@ export function requestText({
   request,
   arguments: fromModel,
   editedArguments,
-}: Pick<ApprovalOfCommandFragment, 'name' | 'request' | 'arguments' | 'editedArguments'>): string {
+}: Pick<ApprovalFactsFragment, 'name' | 'request' | 'arguments' | 'editedArguments'>): string {
   if (request)
     return `${request.method} ${request.url}${request.body === null ? '' : ` with ${request.body}`}`;
   const used = editedArguments ?? fromModel;

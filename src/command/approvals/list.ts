@@ -1,5 +1,5 @@
 import {
-  type ApprovalOfCommandFragment,
+  type ApprovalFactsFragment,
   ListedApprovals,
   type ListedApprovalsQuery,
 } from '../../generated/operations/command.ts';
@@ -29,7 +29,7 @@ export async function listApprovals(
   const { graphql, botId, forBot } = await connect(context);
   const id = botId(bot);
   const found = await forBot(id, async () => {
-    const all: ApprovalOfCommandFragment[] = [];
+    const all: ApprovalFactsFragment[] = [];
     for (let after: string | null = null; all.length < limit; ) {
       const first = Math.min(limit - all.length, 100);
       const variables = { botId: id, status: status && toUpperCase(status), first, after };

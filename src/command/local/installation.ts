@@ -11,6 +11,9 @@ const SERVER_MAJOR = 24;
  */
 const V8_OPTIONS = ['--max-semi-space-size=32', '--heap-growing-percent=60'];
 
+/** How much freed memory glibc keeps, which `start/main.mjs` explains. */
+export const SERVER_ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: '131072' };
+
 /** The files of Parley around the command, and the Node.js that runs the server. */
 export type Installation = {
   root: string;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { findInstallation } from './installation.ts';
+import { findInstallation, SERVER_ENVIRONMENT } from './installation.ts';
 
 /** The server in a child process. */
 export type ServerProcess = {
@@ -28,7 +28,7 @@ export function startServer(
     stdio: settings
       ? ['ignore', 'ignore', 'inherit', 'ipc']
       : ['inherit', output, 'inherit', 'ipc'],
-    env: { ...environment.all, ...settings },
+    env: { ...SERVER_ENVIRONMENT, ...environment.all, ...settings },
   });
   const stop = () => void child.kill('SIGTERM');
   // In a terminal, the system sends the signal of Ctrl-C to both processes.

@@ -16,7 +16,7 @@ import { RequestText, shownCall } from './request-text.tsx';
 import { useApprovalChanges } from './use-approval-changes.ts';
 import { useDecision } from './use-decision.ts';
 
-/** How many of the bot's newest waiting calls are read, to find the calls of a conversation. */
+/** How many of the bot's newest waiting calls in the environment are read, to find the calls of a conversation. */
 const MAX_READ = 50;
 
 type WaitingProps = {
@@ -31,13 +31,13 @@ export function WaitingCalls(props: WaitingProps) {
 }
 
 function Waiting({ session: { botId, environment, sessionId }, side }: WaitingProps) {
-  const { data, retry } = useServerQuery(Calls, { botId, first: MAX_READ });
+  const { data, retry } = useServerQuery(Calls, { botId, environment, first: MAX_READ });
   useApprovalChanges({ botId }, (change) => {
     if (!change || change.approval.user === sessionId) retry();
   });
   const calls = data?.bot?.approvals.edges.map(({ node }) => node) ?? [];
   return calls
-    .filter((call) => call.user === sessionId && call.environment === environment)
+    .filter(({ user }) => user === sessionId)
     .reverse()
     .map((call) => (
       <WaitingCall key={call.id} botId={botId} approval={call} side={side} onDecided={retry} />

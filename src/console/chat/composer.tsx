@@ -1,5 +1,6 @@
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
+import { isEnter } from '../parts/is-enter.ts';
 import './composer.css';
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
@@ -61,7 +62,7 @@ export function Composer({
         onFocus={onFocus}
         onChange={({ target }) => onChange(target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+          if (!isEnter(event) || event.shiftKey) return;
           event.preventDefault();
           send();
         }}

@@ -6,7 +6,7 @@ import { useScope } from '../server/viewer.ts';
 import { type DeploymentChange, sourceOf } from './deployment-change.ts';
 import { type DeployOutcome, useDeploy, useRedeploy } from './use-deploy.ts';
 import { useDeployCheck } from './use-deploy-check.ts';
-import { useReading } from './use-reading.ts';
+import { type Finding, useReading } from './use-reading.ts';
 import { useRunning } from './use-running.ts';
 import { changesIn, NO_VARIABLES, variableFields } from './variable-draft.ts';
 import { versionName } from './version.ts';
@@ -62,16 +62,17 @@ export function useDeployForm({
     unsetEnvVars: changes.unset,
   };
   const mayCheck = useScope('DEPLOY') && bot !== undefined && source.trim() !== '';
-  const checkedInput = isShown && mayCheck && !isRollback ? input : undefined;
+  const checkedInput = isShown && mayCheck ? input : undefined;
   const { check, ...checked } = useDeployCheck(botId, checkedInput, running?.id);
   const named = check?.envNames ?? NO_NAMES;
   if (named !== used) setUsed(named);
-  const { diagnose } = useReading(isRollback && isShown ? source : '');
+  const { diagnose, isRead } = useReading(isRollback && isShown ? source : '');
   // A promotion takes the variables of production. With changed ones it is a deploy of the same definition.
   const isAgain = isRollback || (change.kind === 'promote' && !hasChanges);
+  const found = check?.diagnostics ?? [];
   const findings = isRollback
-    ? diagnose(change.deployment.envNames)
-    : (check?.diagnostics ?? []).filter(
+    ? withVariables(found, diagnose(change.deployment.envNames))
+    : found.filter(
         // Only a deploy must send a variable again that goes to another server.
         ({ code }) => change.kind === 'deploy' || hasChanges || code !== 'env-new-destination',
       );
@@ -126,7 +127,7 @@ export function useDeployForm({
       !hasChanges &&
       problem?.code !== AWAY.code,
     isChecking: checked.isAwaited,
-    isChecked: isRollback || checked.isCurrent,
+    isChecked: checked.isCurrent && (!isRollback || isRead),
     checkProblem: checked.problem,
     restored: isRollback ? changesBetween(before, change.deployment.envNames, []) : undefined,
     gate,
@@ -144,6 +145,22 @@ export function useDeployForm({
     problem,
     submit,
   };
+}
+
+/** Problems that depend on the variables. */
+const OF_VARIABLES = ['env-unset', 'env-unused', 'env-new-destination', 'invalid-chat'];
+
+/**
+ * The problems of a rollback: the server checks the variables of the active deployment, but a rollback restores others. Only
+ * the server knows which hosts the operator allows.
+ *
+ * @param read the problems that this browser finds, with the restored variables.
+ */
+function withVariables(found: Finding[], read: Finding[]): Finding[] {
+  const isOfVariables = ({ code }: Finding) => OF_VARIABLES.includes(code);
+  return [...found.filter((one) => !isOfVariables(one)), ...read.filter(isOfVariables)].toSorted(
+    (one, other) => one.line - other.line || one.column - other.column,
+  );
 }
 
 /** A separate state for each environment. */

@@ -19,9 +19,11 @@ type ShownReading = {
    * @param given names of the variables that have a value. Without them, unset and unused variables are no problem.
    */
   diagnose(given?: readonly string[]): Finding[];
+  /** Whether a definition was read. */
+  isRead: boolean;
 };
 
-const NOTHING: ShownReading = { envNames: [], diagnose: () => [] };
+const NOTHING: ShownReading = { envNames: [], diagnose: () => [], isRead: false };
 
 /** Reads a definition with the server's own language, which is loaded when it is first needed. */
 export function useReading(source: string): ShownReading {
@@ -35,5 +37,5 @@ export function useReading(source: string): ShownReading {
       isCurrent = false;
     };
   }, [source]);
-  return reading ?? NOTHING;
+  return reading ? { ...reading, isRead: true } : NOTHING;
 }

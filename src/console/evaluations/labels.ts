@@ -1,4 +1,9 @@
-import type { EvaluationStatus, EvaluationVerdict } from '../../generated/operations/console.ts';
+import type {
+  Environment,
+  EvaluationStatus,
+  EvaluationVerdict,
+} from '../../generated/operations/console.ts';
+import { withEnvironment } from '../frame/environments.ts';
 import type { IconName } from '../parts/icon.tsx';
 import type { Tone } from '../parts/tone.ts';
 
@@ -64,4 +69,10 @@ export function countsOf({
 /** The address of the evaluations of a bot, or of one of them. */
 export function evaluationsAddress(botId: string, id?: string): string {
   return `/bots/${botId}/evaluations${id ? `/${id}` : ''}`;
+}
+
+/** The address of the tests of a definition, in the Studio. @param environment of the definition. Absent: production. */
+export function testsAddress(botId: string, environment: Environment | undefined): string {
+  const search = withEnvironment(new URLSearchParams({ panel: 'tests' }), environment);
+  return `/bots/${botId}/studio?${search}`;
 }

@@ -16,9 +16,9 @@ import './side.css';
 export function Side() {
   const viewer = useOptionalViewer();
   const botId = useShownBot();
-  const counts = { approvals: useWaitingCount(botId) };
-  const scopes = viewer?.apiKey.scopes ?? [];
   const environment = useLinkedEnvironment();
+  const counts = { approvals: useWaitingCount(botId, environment) };
+  const scopes = viewer?.apiKey.scopes ?? [];
   const { general, bot, reference } = destinationsOf(botId, environment, scopes, counts);
   return (
     <nav className="side" aria-label="Main">

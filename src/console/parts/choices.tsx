@@ -1,10 +1,18 @@
 import type { ReactNode } from 'react';
 import './choices.css';
 
-/** A group of choices under one label. */
-export function Choices({ label, children }: { label: string; children: ReactNode }) {
+/** A group of choices under one label. A hint stands beside a short label, else below it. */
+export function Choices({
+  label,
+  hints = 'beside',
+  children,
+}: {
+  label: string;
+  hints?: 'beside' | 'below';
+  children: ReactNode;
+}) {
   return (
-    <fieldset className="choices">
+    <fieldset className={`choices choices-${hints}`}>
       <legend>{label}</legend>
       {children}
     </fieldset>

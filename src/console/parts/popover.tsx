@@ -9,18 +9,16 @@ export function Popover({
   className,
   button,
   startsOpen = false,
-  onClose,
   children,
 }: {
   label: string;
   className: string;
   button: ReactNode;
   startsOpen?: boolean;
-  onClose?: () => void;
   /** The content, which is in the page while the panel is open. */
   children: (close: () => void) => ReactNode;
 }) {
-  const { popup, openings, hide, buttonProps, popupProps } = usePopup(onClose);
+  const { popup, openings, hide, buttonProps, popupProps } = usePopup();
   useLayoutEffect(() => {
     if (openings > 0)
       popup.current?.querySelector<HTMLElement>('input:checked, input, button')?.focus();

@@ -78,6 +78,7 @@ export function Tabs<Name extends string>({
             role="tab"
             id={`${id}-${name}`}
             data-name={name}
+            ref={name === current ? scrollHere : undefined}
             aria-selected={name === current}
             aria-controls={`${id}-panel`}
             tabIndex={name === current ? 0 : -1}

@@ -4,7 +4,7 @@ import { type RefObject, type ToggleEvent, useId, useLayoutEffect, useRef, useSt
  * A button, and a popup that opens below it. The browser closes the popup on Escape, which returns the focus to the button,
  * and on a click elsewhere.
  */
-export function usePopup(onClose?: () => void) {
+export function usePopup() {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const popup = useRef<HTMLDivElement>(null);
@@ -35,15 +35,13 @@ export function usePopup(onClose?: () => void) {
       ref: popup,
       id,
       popover: 'auto',
-      onToggle: ({ newState }: ToggleEvent) => {
-        setOpenings((before) => (newState === 'open' ? before + 1 : 0));
-        if (newState === 'closed') onClose?.();
-      },
+      onToggle: ({ newState }: ToggleEvent) =>
+        setOpenings((before) => (newState === 'open' ? before + 1 : 0)),
     },
   } as const;
 }
 
-/** Places a popup below its button, or above the button if the window has no space below. Without a visible button, closes it. */
+/** Places a popup below its button, or above the button if the window has no space below, and within the window. Without a visible button, closes it. */
 function placeBelow(
   { current: button }: RefObject<HTMLElement | null>,
   { current: popup }: RefObject<HTMLElement | null>,
@@ -57,5 +55,5 @@ function placeBelow(
   const below = from.bottom + 4;
   const top = below + height > innerHeight - 8 ? from.top - height - 4 : below;
   popup.style.left = `${left}px`;
-  popup.style.top = `${Math.max(8, top)}px`;
+  popup.style.top = `${Math.max(8, Math.min(top, innerHeight - height - 8))}px`;
 }

@@ -43,6 +43,7 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   const name = `parley:chat:${bot}`;
   const listeners = new Set<Listener>();
   let isReady = false;
+  let readyTimer: ReturnType<typeof setTimeout> | undefined;
 
   // The shadow root keeps the styles of the page away. Constructed style sheets need no exception of its policy.
   const host = document.createElement('parley-chat');
@@ -79,6 +80,7 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   };
   const load = () => {
     show('loading');
+    clearTimeout(readyTimer);
     const kept = storage()?.getItem(name);
     if (kept) fragment.set('kept', kept);
     page.hash = String(fragment);
@@ -102,13 +104,16 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   };
 
   // A frame loads even if the page is missing or may not be framed here. Only the chat page reports that it is ready.
-  frame.addEventListener('load', () =>
-    setTimeout(() => {
+  frame.addEventListener('load', () => {
+    // The empty frame loads too, when it is added to the page.
+    if (!frame.src) return;
+    clearTimeout(readyTimer);
+    readyTimer = setTimeout(() => {
       if (isReady) return;
       show('unavailable');
       console.warn(unavailableReason(bot));
-    }, READY_LIMIT_MS),
-  );
+    }, READY_LIMIT_MS);
+  });
   button.addEventListener('click', () => (isOpen() ? close() : open()));
   leave.addEventListener('click', close);
   root.addEventListener('keydown', (event) => {

@@ -23,11 +23,7 @@ export function addressOf(member: Member, check: Check): string | EnvReference |
 }
 
 /** Reports a URL that is invalid for all values of its templates. */
-export function checkUrl(
-  parsed: ParsedTemplate,
-  token: Token,
-  { report, allowedHosts }: Check,
-): void {
+export function checkUrl(parsed: ParsedTemplate, token: Token, { report, isBlocked }: Check): void {
   if (parsed.damaged) return;
   const { length } = fill(parsed.template, '');
   if (length > BOUNDS.urlLength) {
@@ -43,17 +39,21 @@ export function checkUrl(
   }
   if (url.username || url.password)
     report('invalid-url', token, 'a URL may not hold a user name or password');
-  if (url.protocol === 'http:' && !isAllowedLoopback(url, allowedHosts))
+  const inOrigin = originReferences(parsed);
+  if (inOrigin.length === 0 && isBlocked?.(url)) report('private-host', token, PRIVATE_HOST);
+  else if (url.protocol === 'http:' && !isLoopback(url))
     report('plain-http', token, 'plain http: can be read on its way, expected https:');
-  for (const reference of originReferences(parsed))
+  for (const reference of inOrigin)
     if (reference.path[0] !== 'env')
       report('invalid-url', reference, 'only "env" is allowed before the path of a URL');
 }
 
-/** Whether a URL points to the server's machine, at a host that the operator may allow. Such a request crosses no network. */
-function isAllowedLoopback({ hostname, port }: URL, allowedHosts: Check['allowedHosts']): boolean {
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
-  return isLoopback && (allowedHosts?.has(`${hostname}:${port || 80}`) ?? true);
+const PRIVATE_HOST =
+  'a private or local address is not called, unless the operator lists its host:port in PARLEY_ALLOWED_HOSTS';
+
+/** Whether a URL points to the server's machine. A request to it crosses no network. */
+function isLoopback({ hostname }: URL): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 function fill(template: Template, value: string): string {

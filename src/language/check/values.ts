@@ -13,7 +13,7 @@ export type Check = {
   /** Whether a reported mistake may hide the members with a word. */
   readonly mayHide: (word: string) => boolean;
   /** Private hosts that tools may call: `host:port`, in lower case. Absent: unknown. */
-  readonly allowedHosts: ReadonlySet<string> | undefined;
+  readonly isBlocked: ((url: URL) => boolean) | undefined;
   /** Whether the source was deployed before, so that texts and lists of the chat page beyond their bounds are cut. */
   readonly isDeployed: boolean;
   /** Records a use of an environment variable. */

@@ -76,6 +76,8 @@ export type ActiveRuns = {
   find(id: string): ActiveRun | undefined;
   /** Whether no run is active. */
   isIdle(): boolean;
+  /** Calls the listener when a run starts while no other one is active. @returns a function that removes it. */
+  onBusy(listener: () => void): () => void;
   /** Whether an active run holds a session's turn under this lease. */
   holds(leaseId: string): boolean;
   /** Aborts every run with `NO_MORE_TIME`. */
@@ -103,6 +105,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
   const readElsewhere = new Set<string>();
   let draining = false;
   let onEmpty = () => {};
+  const busyListeners = new Set<() => void>();
 
   const abortAll = () => {
     for (const controller of slots.keys()) controller.abort(NO_MORE_TIME);
@@ -121,6 +124,10 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
   return {
     find: (id) => started.get(id),
     isIdle: () => started.size === 0,
+    onBusy(listener) {
+      busyListeners.add(listener);
+      return () => busyListeners.delete(listener);
+    },
     holds: (leaseId) => started.values().some((run) => run.leaseId === leaseId),
     abortAll,
     cancelOf(botId) {
@@ -169,6 +176,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
             ended,
           };
           started.set(id, run);
+          if (started.size === 1) for (const listener of busyListeners) listener();
           return run;
         },
       };

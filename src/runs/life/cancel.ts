@@ -49,7 +49,7 @@ export function createCancel({
 }: {
   prisma: PrismaClient;
   owner: Pick<Owner, 'id'>;
-  activeRuns: Pick<ActiveRuns, 'find' | 'isIdle' | 'cancelOf'>;
+  activeRuns: Pick<ActiveRuns, 'find' | 'isIdle' | 'onBusy' | 'cancelOf'>;
   replay: Replay;
   pubsub: PubSub;
   notify: NotifyOfRun;
@@ -59,7 +59,6 @@ export function createCancel({
   const stop = (runId: string) => activeRuns.find(runId)?.cancel();
 
   const poll = async () => {
-    if (activeRuns.isIdle()) return;
     const runs = await prisma.run.findMany({
       where: { status: 'RUNNING', ownerId: owner.id(), cancelRequested: true },
       select: { id: true },
@@ -135,7 +134,11 @@ export function createCancel({
     start() {
       const stack = new AsyncDisposableStack();
       const what = 'The poll for cancelled runs';
-      stack.use(startPeriodic(poll, { everyMs: POLL_EVERY_MS, log, what }));
+      const hasWork = () => !activeRuns.isIdle();
+      const polling = stack.use(
+        startPeriodic(poll, { everyMs: POLL_EVERY_MS, hasWork, log, what }),
+      );
+      stack.defer(activeRuns.onBusy(polling.resume));
       stack.defer(pubsub.subscribe(CHANNEL, stop));
       // A run that started while its bot was deleted has no row, so only this notification can cancel it.
       stack.defer(pubsub.subscribe(REMOVED, activeRuns.cancelOf));

@@ -2,8 +2,8 @@ import { type FeedbackRating, Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Found, PageQuery } from '../../storage/keyset.ts';
 import {
+  columnsIn,
   firstRows,
-  inDirection,
   type ListDefinition,
   NEWEST_FIRST,
   orderBy,
@@ -39,7 +39,7 @@ export const RUNS: ListDefinition = {
 };
 
 /** Ratings per bot, in the order of their runs. */
-const RATINGS = {
+export const RATINGS = {
   ...NEWEST_FIRST,
   columns: [Prisma.sql`run_created_at`, Prisma.sql`run_id`],
 } satisfies Partial<ListDefinition>;
@@ -144,12 +144,11 @@ function rated(filter: RunFilter, rating: FeedbackRating, { bounds, direction, t
     ...withinBounds(RATINGS, bounds),
     ...conditionsOf({ ...filter, feedback: undefined }).map(unindexed),
   ];
-  const order = RATINGS.columns.map((column) => Prisma.sql`${column} ${inDirection(direction)}`);
   return Prisma.sql`
     SELECT DISTINCT ON (run_created_at, run_id) run_id AS id,
       (extract(epoch FROM run_created_at) * 1000)::float8 AS number, run_id AS tie
     FROM feedback JOIN runs ON runs.id = run_id
-    WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY ${Prisma.join(order)} LIMIT ${take}`;
+    WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY ${columnsIn(RATINGS.columns, direction)} LIMIT ${take}`;
 }
 
 function idIn(ids: string[]): Prisma.Sql {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors/errors.ts';
 import { toGatewayError } from '../../errors/mask.ts';
-import type { Plan, Prisma, Run } from '../../generated/prisma/client.ts';
+import { type Plan, Prisma, type Run } from '../../generated/prisma/client.ts';
 import type { Claim } from '../../idempotency/claim.ts';
 import { UNOBSERVED } from '../../observability/observer.ts';
 import { compensateOnUnknown } from '../../storage/persist.ts';
@@ -97,6 +97,10 @@ export type Queue = {
    */
   release(run: BegunRun, reason: unknown): Promise<void>;
 };
+
+/** Whether a run is queued that may start. */
+export const IS_RUN_DUE = Prisma.sql`EXISTS (
+  SELECT 1 FROM runs WHERE status = 'QUEUED' AND (attempt = 0 OR available_at <= now()))`;
 
 /** Notifies workers that a run was enqueued or that a slot is free. */
 export const QUEUE_CHANNEL = 'queue';

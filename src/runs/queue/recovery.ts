@@ -1,7 +1,6 @@
-import { type PeriodicTask, startPeriodic } from '../../async/periodic.ts';
+import type { Look } from '../../coordination/looks.ts';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { isOwnerless } from '../../coordination/worker-lease.ts';
-import { EVALUATION_WORK, IS_WORK_DUE } from '../../deployments/evaluation-work.ts';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../observability/log.ts';
 import { type EndedRun, type Observer, UNOBSERVED } from '../../observability/observer.ts';
@@ -9,28 +8,25 @@ import { foldProgress, HAS_PROGRESS } from '../life/progress.ts';
 import type { NotifyOfRun } from '../record/changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
-export const POLL_EVERY_MS = 2_000;
-/** The most runs that one poll finishes. */
+/** The most runs that one answer finishes. */
 const BATCH = 500;
 /** The delay before the next attempt is this base to the power of the attempts so far. */
 const RETRY_SECONDS = 5;
 
-const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
+const IS_LOST = Prisma.sql`status = 'RUNNING' AND ${Prisma.raw(isOwnerless('runs.owner_id'))}`;
 
-type Found = { lost: string[]; isDue: boolean; isEvaluationDue: boolean };
 type Lost = { id: string; botId: string; status: 'QUEUED' | EndedRun['status'] } & Pick<
   EndedRun,
   'kind' | 'channel'
 >;
 
 /**
- * Finishes the runs of dead processes, and wakes the workers for queued runs, evaluations and gates, until it is disposed
- * of. The runs of dead processes become `FAILED` with the code `interrupted`. A background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
- * process, so its next attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time.
- * Other processes detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the
- * next poll.
+ * Finishes the runs of dead processes: they become `FAILED` with the code `interrupted`. A background run becomes `QUEUED`
+ * instead, unless it was cancelled or had its last attempt. It may have crashed the process, so its next attempt waits 5
+ * seconds, then 25, and `scheduler.ts` starts one such run per account at a time. Other processes detect a dead one within
+ * 10 seconds (`coordination/worker-lease.ts`), and the one that detects it looks at once.
  */
-export function startRecovery({
+export function createRecovery({
   prisma,
   pubsub,
   notify,
@@ -42,13 +38,11 @@ export function startRecovery({
   notify: NotifyOfRun;
   observer?: Observer;
   log: Log;
-}): PeriodicTask {
+}): Look {
   const find = async () => {
-    const [found] = await prisma.$queryRaw<Found[]>`
-      SELECT ARRAY(SELECT id FROM runs WHERE status = 'RUNNING' AND ${LOST} LIMIT ${BATCH}) AS lost,
-        EXISTS (SELECT 1 FROM runs WHERE status = 'QUEUED' AND (attempt = 0 OR available_at <= now())) AS "isDue",
-        ${IS_WORK_DUE} AS "isEvaluationDue"`;
-    return found ?? { lost: [], isDue: false, isEvaluationDue: false };
+    const found = await prisma.$queryRaw<{ id: string }[]>`
+      SELECT id FROM runs WHERE ${IS_LOST} LIMIT ${BATCH}`;
+    return found.map(({ id }) => id);
   };
 
   const recover = (ids: string[]) => prisma.$queryRaw<Lost[]>`
@@ -59,8 +53,8 @@ export function startRecovery({
         ELSE 'FAILED'
       END AS becomes
       FROM runs
-      WHERE id = ANY(${ids}) AND status = 'RUNNING' AND ${LOST}
-        -- The process of such a run is not dead, and the next poll finds it again.
+      WHERE id = ANY(${ids}) AND ${IS_LOST}
+        -- The process of such a run is not dead, and the next look finds it again.
         AND NOT ${HAS_PROGRESS}
       FOR UPDATE SKIP LOCKED
     ), unanswered AS (
@@ -75,12 +69,8 @@ export function startRecovery({
     FROM lost WHERE runs.id = lost.id
     RETURNING runs.id, bot_id AS "botId", kind, channel, status`;
 
-  const poll = async () => {
-    const { lost: ids, isDue, isEvaluationDue } = await find();
-    // The notification of a queued run may be lost, and the delay of a retry ends without one.
-    if (isDue) pubsub.publish(QUEUE_CHANNEL, '');
-    if (isEvaluationDue) pubsub.publish(EVALUATION_WORK, '');
-    if (ids.length === 0) return;
+  const finish = async () => {
+    const ids = await find();
     for (const id of ids) await foldProgress({ prisma, log }, id);
     const lost = await recover(ids);
     for (const { kind, channel, status, ...run } of lost) {
@@ -90,12 +80,11 @@ export function startRecovery({
     if (lost.length > 0) pubsub.publish(QUEUE_CHANNEL, '');
   };
 
-  return startPeriodic(poll, {
-    everyMs: POLL_EVERY_MS,
-    isImmediate: true,
-    log,
+  return {
     what: 'Recovery of interrupted runs',
-  });
+    condition: Prisma.sql`EXISTS (SELECT 1 FROM runs WHERE ${IS_LOST})`,
+    onAnswer: (isTrue) => (isTrue ? finish() : undefined),
+  };
 }
 
 /** The error message of a run whose process died. */

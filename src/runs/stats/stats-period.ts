@@ -1,5 +1,6 @@
 import { invalidInput } from '../../errors/errors.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { PageQuery } from '../../storage/keyset.ts';
 import { hasOnlyTimeOrText } from '../list/branches.ts';
 import { boundsOf, type RunFilter } from '../list/filter.ts';
 
@@ -71,4 +72,9 @@ export function timeRangeOf({ from, to, filter }: StatsQuestion): TimeRange {
     from: Math.max(from.getTime(), ...limits('asc')),
     to: Math.min(to.getTime(), ...limits('desc')),
   };
+}
+
+/** A time range as bounds of a list. */
+export function boundsBetween({ from, to }: TimeRange): PageQuery['bounds'] {
+  return boundsOf({ from: new Date(from), to: new Date(to) });
 }

@@ -24,64 +24,70 @@ import { countedRuns, coverage, TOKENS } from './totals.ts';
 
 /** Totals of a bot's runs that were created in a part of a period. */
 export type Counts = {
-  /** The start of the UTC day or hour. */
-  startedAt: Date;
   runs: number;
   failed: number;
   /** Prompt and completion tokens together. */
   tokens: number;
 };
 
+/** A function from a bot's id and the start of a part (of the period, without a unit); `undefined` for a part without them. */
+type Parts<Value> = (botId: string) => (startedAt: Date) => Value | undefined;
+
 /**
- * Computes statistics of bots, each in few statements for all bots. They are read from totals if the filter selects by time,
- * kind, environment, channel and status only; their cost does not depend on the number of runs then, but for runs of the
- * last minutes, and of the hours in which a period begins and ends.
+ * Computes statistics of bots. They are read from totals if the filter selects by time, kind, environment, channel and status
+ * only; their cost does not depend on the number of runs then, but for runs of the last minutes, and of the hours in which a
+ * period begins and ends. With another filter, they read at most `MAX_READ` runs, and ratings are counted up to a bound.
  */
 export type RunStats = {
-  /**
-   * Counts the runs that match, for each day or hour.
-   *
-   * @returns a function from a bot's id to all parts of the period in order, including those without runs.
-   * @throws GatewayError `invalid_request` if the period is empty, longer than 366 days (by hour: 7 days), or outside the
-   *   years 1 to 9999 UTC.
-   */
-  count(
-    botIds: string[],
-    question: StatsQuestion,
-    unit: Unit,
-  ): Promise<(botId: string) => Counts[]>;
-  /**
-   * Estimates latencies of the runs that match, for each day or hour, or without a unit for the whole period.
-   *
-   * @returns a function from a bot's id and the start of a part (of the period, without a unit) to its latencies;
-   *   `undefined` if no run has finished. The errors are the same as of `count`.
-   */
-  latencies(
-    botIds: string[],
-    question: StatsQuestion,
-    unit?: Unit,
-  ): Promise<(botId: string) => (startedAt: Date) => Latencies | undefined>;
-  /** Counts the ratings of the runs that match. The result and the errors are the same as of `latencies`. */
-  ratings(
-    botIds: string[],
-    question: StatsQuestion,
-    unit?: Unit,
-  ): Promise<(botId: string) => (startedAt: Date) => Ratings | undefined>;
+  /** Reads nothing yet. */
+  of(botIds: string[], question: StatsQuestion): StatsReader;
 };
 
+/**
+ * Reads statistics of the runs of bots that match a question, for each day or hour, or without a unit for the whole period. All
+ * bots have the same statements, and none is repeated.
+ *
+ * All throw GatewayError `invalid_request` if the period is empty, longer than 366 days (by hour: 7 days), or outside the years
+ * 1 to 9999 UTC, and `search_too_broad` if there is too much to read.
+ */
+export type StatsReader = {
+  /** The starts of all days or hours of the period, in order. */
+  starts(unit: Unit): Date[];
+  counts(unit?: Unit): Promise<Parts<Counts>>;
+  /** Estimates the latencies of finished runs. */
+  latencies(unit?: Unit): Promise<Parts<Latencies>>;
+  /** Counts the runs with ratings. */
+  ratings(unit?: Unit): Promise<Parts<Ratings>>;
+};
+
+/** The runs of a bot in a part of a period. */
 type Row = { botId: string; part: number };
-type CountRow = Row & Omit<Counts, 'startedAt'>;
+type CountRow = Row & Counts;
+/** Latencies as `encodedLatency` encodes them. */
 type LatencyRow = Row & { encoded: string | null };
 
-export function createRunStats({ prisma, search }: Pick<Database, 'prisma' | 'search'>): RunStats {
-  const readMatching = createReadMatchingRuns({ prisma, search });
-  const countRatings = createCountRatings({ prisma, readMatching });
+/** The sums of totals. */
+const COUNTS = Prisma.sql`
+  sum(runs)::float8 AS runs, COALESCE(sum(runs) FILTER (WHERE status = 'FAILED'), 0)::float8 AS failed,
+  sum(tokens)::float8 AS tokens`;
+const LATENCIES = Prisma.sql`${joinedLatencies(Prisma.sql`latencies`)} AS encoded`;
+
+/** @param limits override the bounds of the work. */
+export function createRunStats({
+  prisma,
+  search,
+  limits = {},
+}: Pick<Database, 'prisma' | 'search'> & {
+  limits?: { maxRead?: number; maxRatings?: number };
+}): RunStats {
+  const readMatching = createReadMatchingRuns({ prisma, search, ...limits });
+  const countRatings = createCountRatings({ prisma, readMatching, ...limits });
 
   /** Sums up `countedRuns` for each bot and part. @param sums the columns. */
   const readTotals = <Rows>(
     botIds: string[],
     question: StatsQuestion,
-    unit: Unit | undefined,
+    unit: Unit,
     sums: Prisma.Sql,
   ) => {
     const range = timeRangeOf(question);
@@ -93,68 +99,51 @@ export function createRunStats({ prisma, search }: Pick<Database, 'prisma' | 'se
       GROUP BY 1, 2`;
   };
 
-  const readCounts = (botIds: string[], question: StatsQuestion, unit: Unit) => {
-    const sums = (runs: Prisma.Sql, tokens: Prisma.Sql) => Prisma.sql`
-      sum(${runs})::float8 AS runs,
-      COALESCE(sum(${runs}) FILTER (WHERE status = 'FAILED'), 0)::float8 AS failed,
-      sum(${tokens})::float8 AS tokens`;
-    return hasTotals(question)
-      ? readTotals<CountRow[]>(botIds, question, unit, sums(Prisma.sql`runs`, Prisma.sql`tokens`))
-      : readMatching<CountRow[]>(
-          botIds,
-          question,
-          (where) => Prisma.sql`
-            SELECT bot_id AS "botId", ${partOf(unit)} AS part, ${sums(Prisma.sql`1`, TOKENS)}
-            FROM runs WHERE ${where} GROUP BY 1, 2`,
-        );
-  };
-
-  const readLatencies = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) => {
-    const sums = (latencies: Prisma.Sql) => Prisma.sql`${joinedLatencies(latencies)} AS encoded`;
-    return hasTotals(question)
-      ? readTotals<LatencyRow[]>(botIds, question, unit, sums(Prisma.sql`latencies`))
-      : readMatching<LatencyRow[]>(
-          botIds,
-          question,
-          (where) => Prisma.sql`
-            SELECT "botId", part, ${sums(encodedLatency(Prisma.sql`range`, Prisma.sql`runs`))}
-            FROM (
-              SELECT bot_id AS "botId", ${partOf(unit)} AS part,
-                ${latencyRange(Prisma.sql`latency_ms`)} AS range, count(*) AS runs
-              FROM runs WHERE ${where} AND latency_ms IS NOT NULL GROUP BY 1, 2, 3
-            ) AS counted GROUP BY 1, 2`,
-        );
-  };
+  /** Reads the runs themselves once for all statistics. Each part is an hour. */
+  const readRuns = (botIds: string[], question: StatsQuestion) =>
+    readMatching<(CountRow & LatencyRow)[]>(
+      botIds,
+      question,
+      (runs) => Prisma.sql`
+        SELECT owner.id AS "botId", ${partOf('hour', Prisma.sql`runs.created_at`)} AS part, count(*)::float8 AS runs,
+          (count(*) FILTER (WHERE runs.status = 'FAILED'))::float8 AS failed, sum(${TOKENS})::float8 AS tokens,
+          ${joinedLatencies(encodedLatency(latencyRange(Prisma.sql`runs.latency_ms`), Prisma.sql`1`))} AS encoded
+        FROM ${runs} GROUP BY 2, 1`,
+    );
 
   return {
-    async count(botIds, question, unit) {
-      assertPeriod(question, unit);
-      const rows = await readCounts(botIds, question, unit);
-      const ofBot = Map.groupBy(rows, ({ botId }) => botId);
-      return (botId) => {
-        const byPart = new Map(ofBot.get(botId)?.map((row) => [row.part, row]));
-        return partsOf(question, unit).map((part) => {
-          const { runs = 0, failed = 0, tokens = 0 } = byPart.get(part) ?? {};
-          return { startedAt: new Date(part * LENGTH_MS[unit]), runs, failed, tokens };
-        });
+    of(botIds, question) {
+      const ofRuns = onceOf(() => readRuns(botIds, question));
+      const ofTotals = <Rows>(unit: Unit, sums: Prisma.Sql) =>
+        readTotals<Rows>(botIds, question, unit, sums);
+      const matching = async (unit: Unit) => inUnits(await ofRuns('hour'), unit);
+      const isCounted = hasTotals(question);
+      const countRows = onceOf(
+        (unit): Promise<CountRow[]> => (isCounted ? ofTotals(unit, COUNTS) : matching(unit)),
+      );
+      const latencyRows = onceOf(
+        (unit): Promise<LatencyRow[]> => (isCounted ? ofTotals(unit, LATENCIES) : matching(unit)),
+      );
+      const ratingRows = onceOf((unit) => countRatings(botIds, question, unit));
+      /** @param read reads rows of days for the whole period. */
+      const parts =
+        <Known extends Row, Value>(
+          read: (unit: Unit) => Promise<Known[]>,
+          sumUp: (rows: Known[]) => Value | undefined,
+        ) =>
+        async (unit?: Unit): Promise<Parts<Value>> => {
+          assertPeriod(question, unit ?? 'day');
+          return byStart(await read(unit ?? 'day'), unit, sumUp);
+        };
+      return {
+        starts(unit) {
+          assertPeriod(question, unit);
+          return partsOf(question, unit).map((part) => new Date(part * LENGTH_MS[unit]));
+        },
+        counts: parts(countRows, (rows) => sumOf(rows, ['runs', 'failed', 'tokens'])),
+        latencies: parts(latencyRows, createPercentiles()),
+        ratings: parts(ratingRows, (rows) => sumOf(rows, ['up', 'down'])),
       };
-    },
-
-    async latencies(botIds, question, unit) {
-      assertPeriod(question, unit ?? 'day');
-      const rows = await readLatencies(botIds, question, unit);
-      const counter = createLatencyCounter();
-      const known = rows.flatMap(({ botId, part, encoded }) => {
-        counter.add(encoded ?? '');
-        const latencies = counter.take();
-        return latencies ? [{ botId, part, ...latencies }] : [];
-      });
-      return lookUp(known, unit);
-    },
-
-    async ratings(botIds, question, unit) {
-      assertPeriod(question, unit ?? 'day');
-      return lookUp(await countRatings(botIds, question, unit), unit);
     },
   };
 }
@@ -165,11 +154,47 @@ function hasTotals({ filter }: StatsQuestion): boolean {
   return hasOnlyTime(others);
 }
 
-/** A function from a bot's id and the start of a part to its row. */
-function lookUp<Known extends Row>(rows: Known[], unit: Unit | undefined) {
-  const known = new Map(rows.map((row) => [`${row.botId} ${row.part}`, row]));
-  return (botId: string) => (startedAt: Date) => {
-    const part = unit ? startedAt.getTime() / LENGTH_MS[unit] : 0;
-    return known.get(`${botId} ${part}`);
+/** Rows of hours as rows of longer parts, several for each. */
+function inUnits<Known extends Row>(rows: Known[], unit: Unit): Known[] {
+  const hours = LENGTH_MS[unit] / LENGTH_MS.hour;
+  return rows.map((row) => ({ ...row, part: Math.floor(row.part / hours) }));
+}
+
+/** A function that adds up the latencies of rows. */
+function createPercentiles() {
+  const counter = createLatencyCounter();
+  return (rows: LatencyRow[]) => {
+    for (const { encoded } of rows) counter.add(encoded ?? '');
+    return counter.take();
   };
+}
+
+/** What the rows of each part give together. */
+function byStart<Known extends Row, Value>(
+  rows: Known[],
+  unit: Unit | undefined,
+  sumUp: (rows: Known[]) => Value | undefined,
+): Parts<Value> {
+  const keyOf = (botId: string, part: number) => `${botId} ${unit ? part : ''}`;
+  const groups = Map.groupBy(rows, ({ botId, part }) => keyOf(botId, part));
+  const sums = new Map([...groups].map(([key, group]) => [key, sumUp(group)]));
+  return (botId: string) => (startedAt: Date) =>
+    sums.get(keyOf(botId, startedAt.getTime() / LENGTH_MS[unit ?? 'day']));
+}
+
+/** The sum of each column of rows. */
+function sumOf<Name extends string>(rows: Record<Name, number>[], names: readonly Name[]) {
+  const sum = (name: Name) => rows.reduce((total, row) => total + row[name], 0);
+  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Record<Name, number>;
+}
+
+/** A function that reads once for each unit. */
+function onceOf<Rows>(read: (unit: Unit) => Promise<Rows>): (unit: Unit) => Promise<Rows> {
+  const byUnit = new Map<Unit, Promise<Rows>>();
+  return (unit) => byUnit.get(unit) ?? setIn(byUnit, unit, read(unit));
+}
+
+function setIn<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
+  map.set(key, value);
+  return value;
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../accounts/caller.ts';
-import { visibleInList } from '../../bots/bots.ts';
+import { visibleInList } from '../../bots/visible-bots.ts';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import { countedRuns, coverage } from './totals.ts';
 

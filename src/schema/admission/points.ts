@@ -19,6 +19,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Bot.activeDeployment': 2,
   'Bot.approvalsWaiting': 1,
   'Bot.chatPage': 2,
+  'Bot.runCount': 2,
   'Bot.runs': 3,
   'Bot.session': 4,
   'Bot.stats': 20,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
 import { createTestDeploy } from '../../helpers/deploy.ts';
-import { type McpSite, startMcp, tool } from '../../helpers/mcp.ts';
+import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 
 let mcp: McpSite;
 let app: TestApp;
@@ -13,7 +13,10 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 afterAll(() => mcp.close());
-beforeEach(() => mcp.intercept(undefined));
+beforeEach(() => {
+  mcp.intercept(undefined);
+  mcp.handle(({ name }) => textResult(`${name} was called.`));
+});
 
 type Span = { name: string; status: string; attributes: Record<string, unknown> };
 

@@ -12,6 +12,7 @@ import { createActiveDeployments } from '../../../src/deployments/active.ts';
 import { makeId } from '../../../src/text/ids.ts';
 import { testCipher } from '../../helpers/app.ts';
 import { testDatabase } from '../../helpers/database.ts';
+import { NO_LOOKS } from '../../helpers/looks.ts';
 
 const { prisma } = await testDatabase();
 
@@ -31,6 +32,7 @@ test('a message that arrives before its deployment is connected is taken at once
   const owner = { id: () => makeId('own'), isAlive: () => true };
   const inbox = createInbox({ prisma, owner, pubsub });
   const { states } = createChannelConnections({
+    looks: NO_LOOKS,
     prisma,
     owner,
     pubsub,

@@ -1,37 +1,43 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTelegramUse } from '../../../src/channels/telegram/use.ts';
-import type { PrismaClient } from '../../../src/generated/prisma/client.ts';
+import type { Look } from '../../../src/coordination/looks.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-});
-afterEach(() => vi.useRealTimers());
-
-function createUse(used: boolean) {
-  const find = vi.fn(async () => [{ used }]);
-  const prisma = { $queryRaw: find } as unknown as PrismaClient;
-  return { ...createTelegramUse({ prisma }), statements: () => find.mock.calls.length };
+function createUse() {
+  let answers = 0;
+  let used = false;
+  const added: Look[] = [];
+  const now = async () => {
+    answers += 1;
+    await Promise.resolve();
+    for (const look of added) look.onAnswer(used, new AbortController().signal);
+  };
+  const use = createTelegramUse({ add: (look) => void added.push(look), now });
+  return {
+    ...use,
+    look: now,
+    deploy: () => {
+      used = true;
+    },
+    answers: () => answers,
+  };
 }
 
-test('an unused channel costs one statement in 5 seconds, whatever the number of its tasks', async () => {
-  const { isUsed, statements } = createUse(false);
+test('an unused channel costs no statement but the look, whatever the number of its tasks', async () => {
+  const { isUsed, answers, look } = createUse();
+  await look();
   for (let task = 0; task < 10; task += 1) expect(await isUsed()).toBe(false);
-  expect(statements()).toBe(1);
-  vi.advanceTimersByTime(5_001);
-  await Promise.all([isUsed(), isUsed(), isUsed()]);
-  expect(statements()).toBe(2);
+  expect(answers()).toBe(1);
 });
 
-test('a notification makes the next task look anew, unless the channel is known to be used', async () => {
-  const unused = createUse(false);
-  await unused.isUsed();
-  unused.changed();
-  await unused.isUsed();
-  expect(unused.statements()).toBe(2);
-
-  const used = createUse(true);
-  await used.isUsed();
-  used.changed();
-  expect(await used.isUsed()).toBe(true);
-  expect(used.statements()).toBe(1);
+test('a notification makes the process look anew, unless the channel is known to be used', async () => {
+  const { isUsed, changed, deploy, answers } = createUse();
+  changed();
+  expect(await isUsed()).toBe(false);
+  deploy();
+  changed();
+  expect(await isUsed()).toBe(true);
+  expect(answers()).toBe(2);
+  changed();
+  expect(await isUsed()).toBe(true);
+  expect(answers()).toBe(2);
 });

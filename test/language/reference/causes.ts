@@ -58,6 +58,7 @@ export const CAUSES: Record<string, string[]> = {
     agentWith('model ""'),
     agentWith('model "gpt-4o-mini"'),
     inModel('base_url "http://a.example/v1"'),
+    inModel('base_url "https://10.0.0.1/v1"'),
   ],
   memory: [
     agentWith('memory { 1a }'),
@@ -129,6 +130,7 @@ export const CAUSES: Record<string, string[]> = {
     get('timeout 16m'),
     get(many(33, (index) => `header "H${index}" "v"`)),
     agentWithCapability('get "http://a.example/"'),
+    agentWithCapability('get "https://10.0.0.1/"'),
     get(`header "A" "${SECRET}"`),
   ],
   mcp: [
@@ -143,6 +145,7 @@ export const CAUSES: Record<string, string[]> = {
     inServer('reads a repeatable a'),
     inServer(`only ${many(129, (index) => `t${index}`, ', ')}`),
     agentWith('tools g mcp "http://a.example/mcp"'),
+    agentWith('tools g mcp "https://10.0.0.1/mcp"'),
     inServer(`header "A" "${SECRET}"`),
   ],
   test: [

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createIsBlocked } from '../../../src/egress/guard.ts';
 import { agentWith, agentWithCapability, capabilityOf, codesOf, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 import { answerTo, neverEnds, redirectsForever } from './service.ts';
@@ -79,12 +80,10 @@ export const REQUEST: Sentences = {
   '`http://` to an address of the same machine that the operator allows for tools is no warning.':
     () => {
       const check = (url: string, ...allowedHosts: string[]) =>
-        codesOf(agentWithCapability(`get "${url}"`), { allowedHosts });
+        codesOf(agentWithCapability(`get "${url}"`), { isBlocked: createIsBlocked(allowedHosts) });
       expect(check('http://127.0.0.1:8080/x', '127.0.0.1:8080')).toEqual([]);
       expect(check('http://LOCALHOST/x', 'Localhost:80')).toEqual([]);
       expect(check('http://[::1]:8080/x', '[::1]:8080')).toEqual([]);
-      expect(check('http://127.0.0.1:8080/x', '127.0.0.1:80')).toEqual(['plain-http']);
-      expect(check('http://127.0.0.1:8080/x')).toEqual(['plain-http']);
       expect(check('http://10.0.0.1:8080/x', '10.0.0.1:8080')).toEqual(['plain-http']);
       const unknown = (url: string) => codesOf(agentWithCapability(`get "${url}"`));
       expect(unknown('http://127.0.0.1:8080/x')).toEqual([]);
@@ -92,6 +91,20 @@ export const REQUEST: Sentences = {
       expect(check('http://127.0.0.1.example:80/x', '127.0.0.1.example:80')).toEqual([
         'plain-http',
       ]);
+    },
+  'A private or local address that the operator has not allowed gets a warning from the server.':
+    () => {
+      const check = (url: string, ...allowedHosts: string[]) =>
+        codesOf(agentWithCapability(`get "${url}"`), { isBlocked: createIsBlocked(allowedHosts) });
+      expect(check('http://127.0.0.1:8080/x', '127.0.0.1:80')).toEqual(['private-host']);
+      expect(check('http://127.0.0.1:8080/x')).toEqual(['private-host']);
+      expect(check('https://10.0.0.1/x')).toEqual(['private-host']);
+      expect(check('https://10.0.0.1/x', '10.0.0.1:443')).toEqual([]);
+      expect(check('https://[fd00::1]:8443/x')).toEqual(['private-host']);
+      expect(check('https://shop.localhost/x')).toEqual(['private-host']);
+      expect(check('https://a.example/x')).toEqual([]);
+      expect(check('https://10.0.0.{{ env.HOST }}/x')).toEqual([]);
+      expect(codesOf(agentWithCapability('get "https://10.0.0.1/x"'))).toEqual([]);
     },
   'A header occurs at most once, regardless of case, and its value is one line.': () => {
     const get = (headers: string) => agentWithCapability(`get "https://a.example/" { ${headers} }`);

@@ -52,6 +52,15 @@ const list = async (botId: string, args: Arguments = {}): Promise<Listed> => {
 };
 const idsOf = ({ edges }: Listed) => edges.map(({ node }) => node.id);
 
+const countOf = async (botId: string, filter: RunFilter): Promise<number | null> => {
+  const { data, errors } = await tenant.graphql(
+    'query ($id: ID!, $filter: RunFilter) { bot(id: $id) { runCount(filter: $filter) } }',
+    { id: botId, filter },
+  );
+  expect(errors).toBeUndefined();
+  return data.bot.runCount;
+};
+
 /** All pages of a list, in the order of reading. */
 const pages = async (botId: string, size: number, direction: 'forward' | 'backward') => {
   const read: string[][] = [];
@@ -346,6 +355,7 @@ describe('the runs of a bot', () => {
         const whole = await list(bot, { filter, first: 100 });
         expect(idsOf(whole)).toEqual(expected.slice(0, 100));
         expect(whole.pageInfo.hasNextPage).toBe(expected.length > 100);
+        expect(await countOf(bot, filter)).toBe(filter.text == null ? expected.length : null);
         const index = whole.edges.length === 0 ? -1 : at % whole.edges.length;
         const cursor = whole.edges[index]?.cursor;
         if (cursor === undefined) return;
@@ -446,12 +456,13 @@ describe('the runs of a bot', () => {
     const bot = await tenant.bot(null);
     const query = `{ runs(botId: "${bot}") { edges { cursor } } }`;
     const nested = `{ bot(id: "${bot}") { runs { edges { cursor } } } }`;
+    const counted = `{ bot(id: "${bot}") { runCount } }`;
     const codeOf = async (key: string, query: string) =>
       (await app.graphql(key, query)).errors?.[0]?.extensions.code;
     const chatting = await tenant.key({ scopes: ['CHAT', 'ADMIN', 'DEPLOY'] });
     const otherKey = (await app.tenant()).apiKey;
     const elsewhere = await tenant.key({ botIds: [await tenant.bot(null)] });
-    for (const document of [query, nested]) {
+    for (const document of [query, nested, counted]) {
       expect(await codeOf(chatting, document)).toBe('INSUFFICIENT_SCOPE');
       expect(await codeOf(otherKey, document)).toBe('BOT_ACCESS_DENIED');
       expect(await codeOf(elsewhere, document)).toBe('BOT_ACCESS_DENIED');

@@ -398,9 +398,10 @@ describe('a search that takes too much work is refused with advice', () => {
     const stats = createRunStats({ ...database, search });
     const day = { from: new Date('2026-03-01'), to: new Date('2026-03-02') };
     const question = { ...day, filter: { text: 'heron' } };
-    await expect(stats.count(['any'], question, 'day')).rejects.toMatchObject(advice);
-    await expect(stats.latencies(['any'], question)).rejects.toMatchObject(advice);
-    await expect(stats.ratings(['any'], question)).rejects.toMatchObject(advice);
+    const reader = stats.of(['any'], question);
+    await expect(reader.counts('day')).rejects.toMatchObject(advice);
+    await expect(reader.latencies()).rejects.toMatchObject(advice);
+    await expect(reader.ratings()).rejects.toMatchObject(advice);
     // Other filters use no connection of searches.
     await expect(runList.find(['any'], { user: 'ada' }, page)).resolves.toEqual({ rows: [] });
   });

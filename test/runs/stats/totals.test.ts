@@ -4,7 +4,7 @@ import type { RunFilter } from '../../../src/runs/list/filter.ts';
 import { type CountRuns, createCountRuns } from '../../../src/runs/stats/count-runs.ts';
 import { rebuildTotals } from '../../../src/runs/stats/rebuild.ts';
 import { createRunStats, type RunStats } from '../../../src/runs/stats/stats.ts';
-import type { StatsQuestion } from '../../../src/runs/stats/stats-period.ts';
+import type { StatsQuestion, Unit } from '../../../src/runs/stats/stats-period.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { makeId } from '../../../src/text/ids.ts';
 import { atTheEndOfFile } from '../../helpers/at-the-end.ts';
@@ -53,11 +53,17 @@ const rebuild = (botId: string) => rebuildTotals(database.prisma, [botId], () =>
 const ONE_BY_ONE = { minTokens: 1 };
 
 const read = async (botId: string, question: StatsQuestion) => {
-  const days = (await stats.count([botId], question, 'day'))(botId);
-  const byHour = (await stats.count([botId], question, 'hour'))(botId);
-  const whole = (await stats.latencies([botId], question))(botId)(question.from);
-  const ofDay = (await stats.latencies([botId], question, 'day'))(botId);
-  const ofHour = (await stats.latencies([botId], question, 'hour'))(botId);
+  const reader = stats.of([botId], question);
+  const countsOf = async (unit: Unit) => {
+    const counts = (await reader.counts(unit))(botId);
+    const none = { runs: 0, failed: 0, tokens: 0 };
+    return reader.starts(unit).map((startedAt) => ({ startedAt, ...none, ...counts(startedAt) }));
+  };
+  const days = await countsOf('day');
+  const byHour = await countsOf('hour');
+  const whole = (await reader.latencies())(botId)(question.from);
+  const ofDay = (await reader.latencies('day'))(botId);
+  const ofHour = (await reader.latencies('hour'))(botId);
   const latencies = (of: typeof ofDay, parts: typeof days) =>
     parts.map(({ startedAt }) => of(startedAt)).map((each) => each && [each.p50, each.p95]);
   return {
@@ -239,7 +245,8 @@ describe('the totals of hours and days', () => {
       to: new Date(Date.now() + HOUR_MS),
     };
     await expectTrue(botId, question);
-    expect((await stats.latencies([botId], question))(botId)(question.from)?.p50).toBe(3);
+    const latencies = await stats.of([botId], question).latencies();
+    expect(latencies(botId)(question.from)?.p50).toBe(3);
   });
 
   test('begin anew with the day if the clock of the database was set back', async () => {

@@ -3,6 +3,7 @@ import { storeCalls } from '../../../src/runs/tool-calls/tool-call.ts';
 import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
 import { makeApproval } from '../../helpers/approvals.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
+import { hello } from '../../helpers/upstream.ts';
 
 let site: Site;
 let app: TestApp;
@@ -16,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 test('the end of a run leaves a call that waits for a person as it is', async () => {
+  app.upstream.script(hello);
   const bot = await tenant.bot();
   const { run_id: runId } = await (await tenant.chat(bot, { message: 'Hi' })).json();
   const { deploymentId } = await app.prisma.run.findUniqueOrThrow({ where: { id: runId } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createOfflineModel } from '../../../src/model/offline.ts';
 import type { Log } from '../../../src/observability/log.ts';
 import { createTraceExport } from '../../../src/runs/trace/otlp.ts';
@@ -26,7 +26,8 @@ type Export = {
   }[];
 };
 
-const received = (): Export[] => collector.requests.map(({ body }) => JSON.parse(body));
+const received = ({ requests } = collector): Export[] =>
+  requests.map(({ body }) => JSON.parse(body));
 
 const RUN = {
   botId: 'bot',
@@ -83,15 +84,19 @@ describe('a trace collector', () => {
   });
 
   test('receives the service’s name, version, instance and environment, and the offline provider’s name', async () => {
+    // Another test's export may still send to the collector that all share.
+    const own = await startSite();
+    onTestFinished(() => own.close());
+    own.handle((_request, response) => response.end('{}'));
     const app = await startApp({
-      otlpEndpoint: collector.origin,
+      otlpEndpoint: own.origin,
       model: createOfflineModel({ pace: 0 }),
       resourceAttributes: { 'service.name': 'bots', 'deployment.environment.name': 'eu' },
     });
     const tenant = await app.tenant();
     await tenant.chat(await tenant.bot(), { message: 'Hi' });
     await app.close();
-    const [resource] = received()[0]?.resourceSpans ?? [];
+    const [resource] = received(own)[0]?.resourceSpans ?? [];
     const attributes = resource?.resource.attributes.map(({ key, value }) => [
       key,
       value.stringValue,

@@ -10,6 +10,7 @@ export const GUARDED: Record<string, KeyScope | KeyScope[]> = {
   'Bot.approvalsWaiting': 'APPROVE',
   'Bot.evaluations': 'DEPLOY',
   'Bot.gate': 'DEPLOY',
+  'Bot.runCount': 'RUNS',
   'Bot.runs': 'RUNS',
   'Bot.sessions': 'RUNS',
   'Bot.session': 'RUNS',

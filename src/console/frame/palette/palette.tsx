@@ -1,6 +1,7 @@
 import { useId, useMemo, useState } from 'react';
 import { Modal } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { isEnter } from '../../parts/is-enter.ts';
 import { useViewer } from '../../server/viewer.ts';
 import { type Command, findCommands } from './command.ts';
 import './palette.css';
@@ -53,7 +54,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
           onKeyDown={(event) => {
             const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
             if (step) move(step);
-            else if (event.key === 'Enter' && !event.nativeEvent.isComposing && active) run(active);
+            else if (isEnter(event) && active) run(active);
             else return;
             event.preventDefault();
           }}

@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ApprovalState } from '../../approvals/approval-state.tsx';
 import { approvalsAddress, argumentsLine } from '../../approvals/labels.ts';
 import { ButtonLink } from '../../parts/button.tsx';
@@ -9,14 +10,14 @@ import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useShortcuts } from '../../parts/use-shortcuts.ts';
 import type { Pages } from '../../server/use-pages.ts';
-import { LISTS, type ListName, searchOf } from './place.ts';
+import { LISTS, type ListName, type Place, searchOf } from './place.ts';
 import type { ListedApproval } from './use-approvals.ts';
 
 const OPTIONS = (Object.keys(LISTS) as ListName[]).map((name) => ({ name, label: LISTS[name] }));
 
 type Props = {
   botId: string;
-  list: ListName;
+  place: Place;
   /** The id of the open approval. */
   opened: string | undefined;
   pages: Pages<ListedApproval>;
@@ -24,7 +25,7 @@ type Props = {
 
 /** The inbox: a choice of the state, and the approvals as links. The keys J and K open the next and the previous one. */
 export function ApprovalList(props: Props) {
-  const { botId, list, opened } = props;
+  const { botId, place, opened } = props;
   const [, navigate] = useLocation();
   return (
     <section className="approval-list" aria-label="Inbox">
@@ -32,9 +33,11 @@ export function ApprovalList(props: Props) {
         <Segments<ListName>
           label="State"
           options={OPTIONS}
-          current={list}
+          current={place.list}
           onChange={(name) =>
-            navigate(approvalsAddress(botId, opened, searchOf(name)), { replace: true })
+            navigate(approvalsAddress(botId, opened, searchOf({ ...place, list: name })), {
+              replace: true,
+            })
           }
         />
         <p className="approval-keys">
@@ -49,17 +52,17 @@ export function ApprovalList(props: Props) {
           </span>
         </p>
       </header>
-      <Rows key={list} {...props} />
+      <Rows key={`${place.list} ${place.environment}`} {...props} />
     </section>
   );
 }
 
-function Rows({ botId, list, opened, pages }: Props) {
+function Rows({ botId, place, opened, pages }: Props) {
   const { rows, isFirst, isReading, problem, readAgain } = pages;
   const [, navigate] = useLocation();
   const element = useRef<HTMLUListElement>(null);
   const at = rows.findIndex(({ id }) => id === opened);
-  const search = searchOf(list);
+  const search = searchOf(place);
   const move = (step: number) => {
     const next = rows[at === -1 && step < 0 ? rows.length - 1 : at + step];
     if (!next) return;
@@ -71,7 +74,7 @@ function Rows({ botId, list, opened, pages }: Props) {
     if (problem) return <Failed problem={problem} onRetry={readAgain} />;
     return <Loading />;
   }
-  if (rows.length === 0) return <Nothing botId={botId} list={list} />;
+  if (rows.length === 0) return <Nothing botId={botId} place={place} />;
   return (
     <div className="approval-scroll" aria-busy={isReading}>
       <ul ref={element} aria-label="Approvals">
@@ -129,20 +132,37 @@ function Row({
   );
 }
 
-function Nothing({ botId, list }: { botId: string; list: ListName }) {
+function Nothing({ botId, place }: { botId: string; place: Place }) {
+  const { list, environment } = place;
+  const where = environment ? ` in ${toLowerCase(environment)}` : '';
+  const both = environment && (
+    <ButtonLink
+      href={approvalsAddress(botId, undefined, searchOf({ list, environment: undefined }))}
+    >
+      Show both environments
+    </ButtonLink>
+  );
   if (list !== 'WAITING')
     return (
-      <Empty title={list === 'ALL' ? 'No call ever waited' : `No call was ${list.toLowerCase()}`}>
+      <Empty
+        title={
+          list === 'ALL'
+            ? `No call ever waited${where}`
+            : `No call was ${toLowerCase(list)}${where}`
+        }
+      >
         <p>A call waits here if the definition of its tool has the setting “approval”.</p>
+        {both}
       </Empty>
     );
   return (
-    <Empty title="Nothing waits for you">
+    <Empty title={`Nothing waits for you${where}`}>
       <p>
         A call of a tool waits here if its definition has the setting “approval”. New ones appear by
         themselves.
       </p>
-      <ButtonLink href={approvalsAddress(botId, undefined, searchOf('ALL'))}>
+      {both}
+      <ButtonLink href={approvalsAddress(botId, undefined, searchOf({ ...place, list: 'ALL' }))}>
         Show decided calls
       </ButtonLink>
     </Empty>

@@ -13,7 +13,7 @@ import { useScope } from '../../server/viewer.ts';
 import { ApprovalOutcome } from './approval-outcome.tsx';
 import { ApprovalTalk } from './approval-talk.tsx';
 import { DecisionForm } from './decision-form.tsx';
-import { type ListName, searchOf } from './place.ts';
+import { type Place, searchOf } from './place.ts';
 import type { ListedApproval } from './use-approvals.ts';
 
 type Shown = NonNullable<ApprovalQuery['approval']>;
@@ -22,12 +22,12 @@ type Shown = NonNullable<ApprovalQuery['approval']>;
 export function ApprovalPanel({
   id,
   botId,
-  list,
+  place,
   onDecided,
 }: {
   id: string;
   botId: string;
-  list: ListName;
+  place: Place;
   /** Called with the decided call, and without one after a refusal. */
   onDecided(approval: ListedApproval | undefined): void;
 }) {
@@ -39,7 +39,7 @@ export function ApprovalPanel({
   const approval = data?.approval;
   return (
     <section className="approval-panel" aria-label="Open approval">
-      <Link className="approval-back" href={approvalsAddress(botId, undefined, searchOf(list))}>
+      <Link className="approval-back" href={approvalsAddress(botId, undefined, searchOf(place))}>
         All approvals
       </Link>
       {approval ? (

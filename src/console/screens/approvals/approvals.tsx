@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter';
+import { useEnvironment } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { Faults } from '../../parts/faults.tsx';
@@ -29,7 +30,9 @@ export default function Approvals({ botId, opened }: { botId: string; opened?: s
 function Inbox({ botId, opened }: { botId: string; opened: string | undefined }) {
   const [search] = useSearchParams();
   const { list, fault } = listIn(search);
-  const pages = useApprovals(botId, list === 'ALL' ? null : list);
+  const { chosen: environment } = useEnvironment();
+  const pages = useApprovals(botId, list === 'ALL' ? null : list, environment);
+  const place = { list, environment };
   if (pages.problem && isMissingBot(pages.problem))
     return (
       <Screen title={SCREENS.approvals.title}>
@@ -40,13 +43,13 @@ function Inbox({ botId, opened }: { botId: string; opened: string | undefined })
     <Screen title={SCREENS.approvals.title}>
       <Faults faults={{ status: fault }} effect="The waiting calls are listed." />
       <div className={opened ? 'approvals approvals-open' : 'approvals'}>
-        <ApprovalList botId={botId} list={list} opened={opened} pages={pages} />
+        <ApprovalList botId={botId} place={place} opened={opened} pages={pages} />
         {opened && (
           <ApprovalPanel
             key={opened}
             id={opened}
             botId={botId}
-            list={list}
+            place={place}
             onDecided={(decided) => {
               if (decided) pages.change((rows) => withChange(rows, decided));
               // Somebody else may have decided, or the call may be deleted.

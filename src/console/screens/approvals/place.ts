@@ -1,4 +1,5 @@
-import type { ApprovalStatus } from '../../../generated/operations/console.ts';
+import type { ApprovalStatus, Environment } from '../../../generated/operations/console.ts';
+import { environmentParameter } from '../../frame/environments.ts';
 import { readName } from '../../frame/parameter.ts';
 
 /** The lists of approvals by the names that addresses have. The first one is the default. */
@@ -20,7 +21,17 @@ export function listIn(search: URLSearchParams): { list: ListName; fault?: strin
   return 'fault' in reading ? { list: 'WAITING', fault: reading.fault } : { list: reading.name };
 }
 
+/** The list that a person reads. */
+export type Place = {
+  list: ListName;
+  /** Absent: both. */
+  environment: Environment | undefined;
+};
+
 /** The parameters of the address of a list. */
-export function searchOf(list: ListName): URLSearchParams {
-  return new URLSearchParams(list === 'WAITING' ? undefined : { status: list.toLowerCase() });
+export function searchOf({ list, environment }: Place): URLSearchParams {
+  return new URLSearchParams({
+    ...(list !== 'WAITING' && { status: list.toLowerCase() }),
+    ...environmentParameter(environment),
+  });
 }

@@ -3,6 +3,7 @@ import {
   type ApprovalStatus,
   Approvals,
   type ApprovalsQuery,
+  type Environment,
   type ListedApprovalFragment,
 } from '../../../generated/operations/console.ts';
 import { useApprovalChanges } from '../../approvals/use-approval-changes.ts';
@@ -16,16 +17,24 @@ export type ListedApproval = ListedApprovalFragment;
 /**
  * The approvals of a bot in one state or in all, newest first, page by page. It follows their changes: a listed one
  * changes in its place, so that nothing moves while a person decides.
+ *
+ * @param status null: every state.
+ * @param environment of the calls. Absent: both.
  */
-export function useApprovals(botId: string, status: ApprovalStatus | null): Pages<ListedApproval> {
-  const variables = useMemo(() => ({ botId, status }), [botId, status]);
+export function useApprovals(
+  botId: string,
+  status: ApprovalStatus | null,
+  environment: Environment | undefined,
+): Pages<ListedApproval> {
+  const variables = useMemo(() => ({ botId, status, environment }), [botId, status, environment]);
   const pages = usePages(Approvals, { size: PAGE, variables }, toPage);
   useApprovalChanges({ botId }, (change) => {
     const approval = change?.approval;
     if (!approval) return pages.readAgain();
     const isListed = pages.rows.some(({ id }) => id === approval.id);
     if (isListed) return pages.change((rows) => withChange(rows, approval));
-    if (status === null || status === approval.status) pages.readAgain();
+    const isShown = environment === undefined || environment === approval.environment;
+    if (isShown && (status === null || status === approval.status)) pages.readAgain();
     return undefined;
   });
   return pages;

@@ -1,7 +1,9 @@
 import { Link } from 'wouter';
+import type { Environment } from '../../../generated/operations/console.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { EvaluationState } from '../../evaluations/evaluation-state.tsx';
-import { countsOf, evaluationsAddress } from '../../evaluations/labels.ts';
+import { countsOf, evaluationsAddress, testsAddress } from '../../evaluations/labels.ts';
+import { useEnvironment } from '../../frame/environments.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
@@ -36,7 +38,8 @@ const COLUMNS = ['Result', 'Cases', 'Environment', 'Repeat', 'Tokens', 'Duration
 const NUMBERS = ['Repeat', 'Tokens', 'Duration'];
 
 function Overview({ botId }: { botId: string }) {
-  const pages = useEvaluations(botId);
+  const { chosen } = useEnvironment();
+  const pages = useEvaluations(botId, chosen);
   const { rows, head, isFirst, isReading, problem, readAgain } = pages;
   return (
     <Screen
@@ -47,10 +50,10 @@ function Overview({ botId }: { botId: string }) {
       {isFirst && problem ? (
         <Failed problem={problem} onRetry={readAgain} />
       ) : !isFirst && rows.length === 0 ? (
-        <Nothing botId={botId} />
+        <Nothing botId={botId} environment={chosen} />
       ) : (
         <div className="evaluations">
-          <table className="table" aria-label="Evaluations" aria-busy={isReading}>
+          <table className="table table-cards" aria-label="Evaluations" aria-busy={isReading}>
             <TableHead columns={COLUMNS} numbers={NUMBERS} />
             {isFirst ? (
               <MissingRows columns={COLUMNS.length} problem={undefined} onRetry={readAgain} />
@@ -80,29 +83,35 @@ function Row({ botId, evaluation }: { botId: string; evaluation: ListedEvaluatio
           <EvaluationState evaluation={evaluation} />
         </Link>
       </td>
-      <td>{countsOf(evaluation)}</td>
-      <td>{toLowerCase(environment)}</td>
-      <td className="right">{repeat}</td>
-      <td className="right">{(promptTokens + completionTokens).toLocaleString('en')}</td>
-      <td className="right">{took ? duration(took) : '–'}</td>
-      <td>
+      <td data-label="Cases">{countsOf(evaluation)}</td>
+      <td data-label="Environment">{toLowerCase(environment)}</td>
+      <td className="right" data-label="Repeat">
+        {repeat}
+      </td>
+      <td className="right" data-label="Tokens">
+        {(promptTokens + completionTokens).toLocaleString('en')}
+      </td>
+      <td className="right" data-label="Duration">
+        {took ? duration(took) : '–'}
+      </td>
+      <td data-label="Started">
         <RelativeTime at={createdAt} />
       </td>
     </tr>
   );
 }
 
-function Nothing({ botId }: { botId: string }) {
+function Nothing({ botId, environment }: { botId: string; environment: Environment | undefined }) {
   return (
-    <Empty title="No evaluation yet">
+    <Empty
+      title={environment ? `No evaluation in ${toLowerCase(environment)} yet` : 'No evaluation yet'}
+    >
       <p>
         A test in the definition says what a user writes, what the tools answer, and what must be
         true of the reply. An evaluation runs the tests without calling a tool.
       </p>
       <p>
-        <ButtonLink href={`/bots/${botId}/studio?panel=tests`}>
-          Write a test in the Studio
-        </ButtonLink>
+        <ButtonLink href={testsAddress(botId, environment)}>Write a test in the Studio</ButtonLink>
       </p>
       <ButtonLink href="/guide/test-an-agent" look="quiet">
         Read “Test an agent”

@@ -154,10 +154,10 @@ function GateDialog({
         onCancel={onClose}
       >
         <p>
-          A deploy or a promotion to production waits until it has passed. What was active before
-          stays active until then. A rollback passes no gate.
+          A deploy or a promotion to production waits until its definition has passed. What was
+          active before stays active until then. A rollback passes no gate.
         </p>
-        <Choices label="A definition must pass">
+        <Choices label="A definition must pass" hints="below">
           <Choice
             label={LABELS.tests}
             hint="Every test of the definition passes."
@@ -173,9 +173,10 @@ function GateDialog({
         </Choices>
         {draft.hasReplay && (
           <>
-            {number('last', '1 to 500.')}
+            {number('last', 'How many runs are repeated: 1 to 500.')}
             <SelectField
               label={LABELS.feedback}
+              hint="Only runs with this feedback are repeated."
               value={draft.feedback}
               onChange={({ target }) => change({ feedback: ratingIn(target.value) })}
             >
@@ -183,8 +184,8 @@ function GateDialog({
               <option value="UP">rated good</option>
               <option value="DOWN">rated bad</option>
             </SelectField>
-            {number('maxWorse', 'Replies that the model finds worse, at most.')}
-            {number('maxDiverged', 'Runs with a call that was not recorded, at most.')}
+            {number('maxWorse', 'How many replies the model may find worse.')}
+            {number('maxDiverged', 'How many runs may make a call that was not recorded.')}
           </>
         )}
         <SelectField

@@ -8,9 +8,10 @@ import { EVALUATION_VERDICTS, isActiveEvaluation } from '../../../vocabulary/eva
 import { toLowerCase, valuesOf } from '../../../vocabulary/names.ts';
 import { CasePages } from '../../evaluations/case-pages.tsx';
 import { EvaluationState } from '../../evaluations/evaluation-state.tsx';
-import { countsOf, evaluationsAddress, VERDICTS } from '../../evaluations/labels.ts';
+import { countsOf, evaluationsAddress, testsAddress, VERDICTS } from '../../evaluations/labels.ts';
 import { useEvaluation } from '../../evaluations/use-evaluation.ts';
 import { useRepeatCase } from '../../evaluations/use-repeat-case.ts';
+import { environmentQuery, useLinkedEnvironment } from '../../frame/environments.ts';
 import { readName } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -30,18 +31,19 @@ export function OpenEvaluation({ botId, id }: { botId: string; id: string }) {
   const [search] = useSearchParams();
   const { verdict, fault } = verdictIn(search);
   const { evaluation, problem, retry } = useEvaluation(botId, id);
+  const environment = useLinkedEnvironment();
   const isActive = evaluation !== undefined && isActiveEvaluation(evaluation);
   return (
     <Screen
-      title={SCREENS.evaluations.title}
+      title={SCREENS.evaluation.title}
       actions={
         <>
           {isActive && <CancelButton id={id} onCancelled={retry} />}
-          <ButtonLink href={evaluationsAddress(botId)} look="quiet">
+          <ButtonLink href={evaluationsAddress(botId) + environmentQuery(environment)} look="quiet">
             All evaluations
           </ButtonLink>
           {!isActive && (
-            <ButtonLink href={`/bots/${botId}/studio?panel=tests`} icon="edit">
+            <ButtonLink href={testsAddress(botId, evaluation?.environment)} icon="edit">
               Edit
             </ButtonLink>
           )}

@@ -9,7 +9,7 @@ import {
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { versionName } from '../../deploy/version.ts';
 import { evaluationsAddress } from '../../evaluations/labels.ts';
-import { ENVIRONMENT_OPTIONS } from '../../frame/environments.ts';
+import { ENVIRONMENT_OPTIONS, useEnvironment } from '../../frame/environments.ts';
 import { quantity } from '../../numbers.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -71,8 +71,9 @@ function StartDialog({
   onClose(): void;
 }) {
   const [, navigate] = useLocation();
+  const { chosen } = useEnvironment();
   const [environment, setEnvironment] = useState<Environment>(
-    testable.production ? 'PRODUCTION' : 'STAGING',
+    chosen ?? (testable.production ? 'PRODUCTION' : 'STAGING'),
   );
   const [cases, setCases] = useState<Cases>('tests');
   const [last, setLast] = useState(50);

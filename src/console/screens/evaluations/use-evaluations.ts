@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import {
   type DeploymentToTestFragment,
+  type Environment,
   Evaluations,
   type EvaluationsQuery,
   type GateSettingsFragment,
@@ -24,9 +25,14 @@ export type Testable = {
 /**
  * The evaluations of a bot, newest first, page by page. It follows the oldest one that has not ended: one evaluation of an
  * account runs at a time, and the others begin after it.
+ *
+ * @param environment of the evaluations. Absent: both.
  */
-export function useEvaluations(botId: string): Pages<ListedEvaluation, Testable> {
-  const variables = useMemo(() => ({ botId }), [botId]);
+export function useEvaluations(
+  botId: string,
+  environment: Environment | undefined,
+): Pages<ListedEvaluation, Testable> {
+  const variables = useMemo(() => ({ botId, environment }), [botId, environment]);
   const pages = usePages(Evaluations, { size: PAGE, variables }, toPage);
   const active = pages.rows.findLast(isActiveEvaluation);
   useEvaluationChanges(active && { botId, id: active.id }, (change) => {

@@ -1,6 +1,7 @@
 import { pages } from 'virtual:guide';
 import { matchSorter } from 'match-sorter';
 import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { isEnter } from '../../parts/is-enter.ts';
 import { goTo } from './go-to.ts';
 import './search.css';
 
@@ -38,7 +39,7 @@ export function GuideSearch() {
       setOpen(true);
       setChosen((chosen + step + results.length) % results.length);
     }
-    if (event.key === 'Enter' && !event.nativeEvent.isComposing) choose(results[chosen]);
+    if (isEnter(event)) choose(results[chosen]);
     if (event.key === 'Escape') {
       if (!isOpen) input.current?.blur();
       setOpen(false);

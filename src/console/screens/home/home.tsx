@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import type { Environment } from '../../../generated/operations/console.ts';
+import { gateSentence } from '../../../vocabulary/gates.ts';
 import { toLowerCase } from '../../../vocabulary/names.ts';
 import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { EntranceAddresses } from '../../deploy/entrance-addresses.tsx';
@@ -129,6 +130,7 @@ function Running({
 /** The tool calls that wait for a person. */
 function Waiting({ bot: { id, approvalsWaiting } }: { bot: HomeBot }) {
   const mayDecide = useScope('APPROVE');
+  const { chosen } = useEnvironment();
   if (!mayDecide || approvalsWaiting === undefined) return null;
   return (
     <section aria-label="Approvals">
@@ -138,7 +140,7 @@ function Waiting({ bot: { id, approvalsWaiting } }: { bot: HomeBot }) {
       ) : (
         <p className="home-note">
           <Status icon="clock" tone="warn">
-            <Link href={`/bots/${id}/approvals`}>
+            <Link href={`/bots/${id}/approvals${environmentQuery(chosen)}`}>
               {approvalsWaiting === 1
                 ? '1 tool call waits'
                 : `${approvalsWaiting.toLocaleString('en')} tool calls wait`}
@@ -150,23 +152,53 @@ function Waiting({ bot: { id, approvalsWaiting } }: { bot: HomeBot }) {
   );
 }
 
-/** The outcome of the last evaluation, if there is one. */
-function LastEvaluation({ bot: { id, evaluations } }: { bot: HomeBot }) {
+/** The outcome of the last evaluation, and the gate of production with its last decision, if there are any. */
+function LastEvaluation({ bot }: { bot: HomeBot }) {
+  const { id, evaluations, gate } = bot;
   const last = evaluations?.edges[0]?.node;
-  if (!last) return null;
+  if (!last && !gate) return null;
   return (
     <section aria-label="Last evaluation">
       <h3>Last evaluation</h3>
-      <p className="home-note">
-        <EvaluationState evaluation={last} />{' '}
-        <Link href={evaluationsAddress(id, last.id)}>{countsOf(last)}</Link>{' '}
-        <span className="soft">
-          {toLowerCase(last.environment)}, <RelativeTime at={last.createdAt} />
-        </span>
-      </p>
+      {last && (
+        <p className="home-note">
+          <EvaluationState evaluation={last} />{' '}
+          <Link href={evaluationsAddress(id, last.id)}>{countsOf(last)}</Link>{' '}
+          <span className="soft">
+            {toLowerCase(last.environment)}, <RelativeTime at={last.createdAt} />
+          </span>
+        </p>
+      )}
+      {gate && (
+        <p className="home-note">
+          <strong>Gate of production:</strong> {gateSentence(gate)} <LastGate bot={bot} />
+        </p>
+      )}
     </section>
   );
 }
+
+/** What the gate decided last, with its evaluation. */
+function LastGate({ bot: { id, gated } }: { bot: HomeBot }) {
+  const last = gated?.edges.find(({ node }) => node.evaluationId !== null)?.node;
+  if (!last?.evaluationId) return <span className="soft">No deploy has reached it yet.</span>;
+  const { word, icon, tone } = GATE_RESULTS[last.waitsForGate ? 'PENDING' : last.status];
+  return (
+    <>
+      <Status icon={icon} tone={tone}>
+        {versionName(last)} {word}
+      </Status>{' '}
+      <Link href={evaluationsAddress(id, last.evaluationId)}>Open its evaluation</Link>
+    </>
+  );
+}
+
+/** The decisions of a gate, by the state of the deployment. */
+const GATE_RESULTS = {
+  PENDING: { word: 'waits for it', icon: 'clock', tone: 'warn' },
+  DEPLOYED: { word: 'passed', icon: 'check', tone: 'good' },
+  FAILED: { word: 'was held back', icon: 'warning', tone: 'bad' },
+} as const;
 
 /** Where clients and people reach the bot. */
 function Addresses({ bot: { id, webUrl, chatPage } }: { bot: HomeBot }) {

@@ -8,6 +8,7 @@ import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
 import { Status } from '../../parts/status.tsx';
 import { duration, RelativeTime } from '../../parts/time.tsx';
+import { FailedCalls } from '../../runs/failed-calls.tsx';
 import { errorText } from '../../runs/labels.ts';
 import { lacks } from '../../server/viewer.ts';
 import type { Failure, HomeBot } from './use-home.ts';
@@ -70,7 +71,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** The latest failed runs with their reasons. */
+/** The latest failed runs, and the completed ones with failed tool calls, with their reasons. */
 export function Failures({
   bot: { id, stats },
   failures,
@@ -92,24 +93,28 @@ export function Failures({
       {failures === undefined ? (
         <Skeleton height={80} />
       ) : failures.length === 0 ? (
-        <p className="soft home-note">No run failed in the last 24 hours.</p>
+        <p className="soft home-note">No run and no tool call failed in the last 24 hours.</p>
       ) : (
         <ul className="home-list">
-          {failures.map(({ id: runId, inputExcerpt, error, createdAt, environment }) => (
+          {failures.map(({ id: runId, inputExcerpt, error, failedToolCalls, ...run }) => (
             <li key={runId}>
-              <Status icon="warning" tone="bad">
-                {error ? errorText(error.code) : 'Failed'}
-              </Status>
+              {error ? (
+                <Status icon="warning" tone="bad">
+                  {errorText(error.code)}
+                </Status>
+              ) : (
+                <FailedCalls count={failedToolCalls} />
+              )}
               <Link
-                href={`/runs/${runId}?${searchOf({ status: 'failed' }, chosen)}`}
+                href={`/runs/${runId}?${searchOf(error ? { status: 'failed' } : {}, chosen)}`}
                 className="cut"
                 dir="auto"
               >
                 {inputExcerpt.trim() || '(empty)'}
               </Link>
-              <span className="soft">{toLowerCase(environment)}</span>
+              <span className="soft">{toLowerCase(run.environment)}</span>
               <span className="soft">
-                <RelativeTime at={createdAt} />
+                <RelativeTime at={run.createdAt} />
               </span>
             </li>
           ))}

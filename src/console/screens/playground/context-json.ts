@@ -1,5 +1,5 @@
-import { parse } from '@humanwhocodes/momoa';
 import { isRecord } from '../../server/record.ts';
+import { findJsonFault, type JsonFault } from './json-fault.ts';
 
 /** A text read as the `context` of a message: nothing, an object, or its problem. */
 export type ContextReading = {
@@ -7,11 +7,8 @@ export type ContextReading = {
   fault?: ContextFault | undefined;
 };
 
-/** A problem, with its place if the text is not JSON: line and column from 1, offset from 0. */
-type ContextFault = {
-  message: string;
-  place?: { line: number; column: number; offset: number };
-};
+/** A problem, with its place if the text is not JSON. */
+type ContextFault = { message: string; place?: JsonFault | undefined };
 
 const NOT_AN_OBJECT = 'The context must be an object, such as {"plan": "pro"}.';
 
@@ -21,23 +18,7 @@ export function readContext(text: string): ContextReading {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? { value } : { fault: { message: NOT_AN_OBJECT } };
   } catch {
-    return { fault: faultIn(text) };
+    const place = findJsonFault(text);
+    return { fault: { message: place?.message ?? 'The context is not valid JSON.', place } };
   }
-}
-
-/** Browsers report errors with different texts and places, and some without a place, so a separate parser finds the place. */
-function faultIn(text: string): ContextFault {
-  try {
-    parse(text, { mode: 'json' });
-  } catch (error) {
-    if (error instanceof Error && 'line' in error && 'column' in error && 'offset' in error) {
-      const place = {
-        line: Number(error.line),
-        column: Number(error.column),
-        offset: Number(error.offset),
-      };
-      return { message: error.message.replace(/ \(\d+:\d+\)$/, ''), place };
-    }
-  }
-  return { message: 'The context is not valid JSON.' };
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { isEnter } from '../../parts/is-enter.ts';
 import { Refused } from '../../parts/state.tsx';
 import { ShortTime } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -85,7 +86,7 @@ function NoKey({ botId }: { botId: string }) {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
+          if (!isEnter(event)) return;
           event.preventDefault();
           use();
         }}

@@ -3,6 +3,7 @@ import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
 import type { Fact } from '../../chat/stored-turns.ts';
 import { quantity } from '../../numbers.ts';
 import { Button } from '../../parts/button.tsx';
+import { isEnter } from '../../parts/is-enter.ts';
 import './session-bar.css';
 
 /** Names the conversation, and begins another one. */
@@ -39,7 +40,7 @@ export function SessionBar({
           onChange={({ target }) => setTyped(target.value)}
           onBlur={commit}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') commit();
+            if (isEnter(event)) commit();
             if (event.key === 'Escape') setTyped(sessionId);
           }}
         />

@@ -108,9 +108,11 @@ function User({ run, user }: { run: ShownRun; user: string }) {
   return (
     <Pair name="User, session">
       <Id>{user}</Id>{' '}
-      <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
-      {' · '}
-      <Link href={sessionsAddress(bot.id, { environment, user })}>session</Link>
+      <span className="run-fact-links">
+        <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
+        {' · '}
+        <Link href={sessionsAddress(bot.id, { environment, user })}>session</Link>
+      </span>
     </Pair>
   );
 }

@@ -6,6 +6,8 @@ import { countFilters, type FilterName, type Filters, NO_FILTERS } from '../../r
 import { FilterChip } from './filter-chip.tsx';
 import { CHIP_NAMES, CHIPS, type ChipName } from './filter-chips.ts';
 import './filter-bar.css';
+import { QuickChips } from './quick-chips.tsx';
+import { isQuick } from './quick-filters.ts';
 import { TimeChip } from './time-chip.tsx';
 
 /** Pause in typing after which a search begins. */
@@ -15,10 +17,15 @@ export type FilterChange = Partial<Record<FilterName, string>>;
 
 /** The conditions on the runs, each with its problem. */
 export function FilterBar({
+  botId,
   filters,
+  now,
   onChange,
 }: {
+  botId: string;
   filters: Filters;
+  /** The end of a period that has none, in milliseconds since the epoch. */
+  now: number;
   /** @param isTyping whether more changes follow, so that the history needs no entry. */
   onChange(change: FilterChange, isTyping?: boolean): void;
 }) {
@@ -26,7 +33,13 @@ export function FilterBar({
   // The switch of the environment shows its own problem.
   const { environment: _, ...faults } = filters.faults;
   const [added, setAdded] = useState<ChipName>();
-  const isShown = (name: ChipName) => CHIPS[name].isUsual || values[name] || name === added;
+  // A chip stays while it has the focus, also if a choice makes it a quick filter.
+  const [edited, setEdited] = useState<ChipName>();
+  const isShown = (name: ChipName) =>
+    CHIPS[name].isUsual ||
+    (values[name] && !isQuick(filters, name)) ||
+    name === added ||
+    name === edited;
   const hidden = CHIP_NAMES.filter((name) => !isShown(name));
   return (
     <search className="filters" aria-label="Filters">
@@ -36,6 +49,7 @@ export function FilterBar({
         onChange={(text) => onChange({ text }, true)}
       />
       <TimeChip filters={filters} onChange={onChange} />
+      <QuickChips botId={botId} filters={filters} now={now} onChange={onChange} />
       {CHIP_NAMES.filter(isShown).map((name) => (
         <FilterChip
           key={name}
@@ -43,12 +57,18 @@ export function FilterBar({
           value={values[name]}
           fault={faults[name]}
           isNew={name === added}
-          onChange={(value) => onChange({ [name]: value })}
-          onClose={() => setAdded(undefined)}
+          onChange={(value) => {
+            if (value) setEdited(name);
+            onChange({ [name]: value });
+          }}
+          onLeave={() => {
+            setAdded(undefined);
+            setEdited(undefined);
+          }}
         />
       ))}
       {hidden.length > 0 && (
-        <Menu label="Add a filter" className="filter-add" button="+ filter" hasText>
+        <Menu label="Add a filter" className="filter-add" button="+ Filter" hasText>
           {hidden.map((name) => (
             <MenuItem key={name} onSelect={() => setAdded(name)}>
               {CHIPS[name].label}

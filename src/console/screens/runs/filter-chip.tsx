@@ -2,8 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Choice, Choices } from '../../parts/choices.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Popover } from '../../parts/popover.tsx';
+import { ConditionChip } from './condition-chip.tsx';
 import { CHIPS, type ChipName } from './filter-chips.ts';
 
 /** One condition: a chip that opens its value, and removes it. */
@@ -13,7 +12,7 @@ export function FilterChip({
   fault,
   isNew,
   onChange,
-  onClose,
+  onLeave,
 }: {
   name: ChipName;
   value: string | undefined;
@@ -21,58 +20,48 @@ export function FilterChip({
   /** Whether the condition was added just now, so that its value is asked for. */
   isNew: boolean;
   onChange(value: string): void;
-  onClose(): void;
+  /** Is called when the focus leaves the chip and its panel. */
+  onLeave(): void;
 }) {
   const { label, options } = CHIPS[name];
-  const look = fault ? ' filter-wrong' : value ? ' filter-set' : '';
   return (
-    <span className={`filter${look}`}>
-      <Popover
-        label={`Filter by ${label}`}
-        className="chip chip-button"
-        button={<span className="cut">{value ? `${label}: ${value}` : label}</span>}
-        startsOpen={isNew}
-        onClose={onClose}
-      >
-        {(close) =>
-          options ? (
-            <Choices label={label}>
-              {options.map((option) => (
-                <Choice
-                  key={option}
-                  type="radio"
-                  name={name}
-                  label={option}
-                  isChosen={option === value?.toLowerCase()}
-                  // The panel stays open, because arrow keys choose each option that they pass.
-                  onChange={() => onChange(option)}
-                />
-              ))}
-            </Choices>
-          ) : (
-            <TypedValue
-              name={name}
-              value={value ?? ''}
-              fault={fault}
-              onApply={(text) => {
-                onChange(text);
-                close();
-              }}
-            />
-          )
-        }
-      </Popover>
-      {value && (
-        <button
-          type="button"
-          className="filter-remove"
-          aria-label={`Remove the filter by ${label}`}
-          onClick={() => onChange('')}
-        >
-          <Icon name="close" size={12} />
-        </button>
-      )}
-    </span>
+    <ConditionChip
+      label={label}
+      text={value ? `${label}: ${value}` : label}
+      isSet={!!value}
+      isWrong={!!fault}
+      startsOpen={isNew}
+      onLeave={onLeave}
+      onRemove={() => onChange('')}
+    >
+      {(close) =>
+        options ? (
+          <Choices label={label}>
+            {options.map((option) => (
+              <Choice
+                key={option}
+                type="radio"
+                name={name}
+                label={option}
+                isChosen={option === value?.toLowerCase()}
+                // The panel stays open, because arrow keys choose each option that they pass.
+                onChange={() => onChange(option)}
+              />
+            ))}
+          </Choices>
+        ) : (
+          <TypedValue
+            name={name}
+            value={value ?? ''}
+            fault={fault}
+            onApply={(text) => {
+              onChange(text);
+              close();
+            }}
+          />
+        )
+      }
+    </ConditionChip>
   );
 }
 

@@ -22,7 +22,7 @@ const lower = (names: object) => Object.keys(names).map((name) => name.toLowerCa
 
 /** The chips in their order. */
 export const CHIPS: Record<ChipName, Chip> = {
-  status: { label: 'status', options: lower(STATUSES), isUsual: true },
+  status: { label: 'status', options: lower(STATUSES) },
   user: {
     label: 'user',
     placeholder: 'user-42',

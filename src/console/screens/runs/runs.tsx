@@ -121,7 +121,9 @@ function ReadRuns({ botId }: { botId: string }) {
       <div className={selected ? 'runs runs-open' : 'runs'}>
         <div className="runs-list">
           <FilterBar
+            botId={botId}
             filters={filters}
+            now={period.now}
             onChange={(change, isTyping = false) =>
               setSearch((before) => withFilters(before, change), { replace: isTyping })
             }

@@ -2,9 +2,8 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Choice, Choices } from '../../parts/choices.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Popover } from '../../parts/popover.tsx';
 import { type FilterName, type Filters, RANGES } from '../../runs/filter.ts';
+import { ConditionChip } from './condition-chip.tsx';
 
 type TimeChange = Partial<Record<FilterName, string>>;
 
@@ -28,49 +27,39 @@ export function TimeChip({
   const isSet = values.range || values.date || values.from || values.to;
   const isWrong = faults.range || faults.date || faults.from || faults.to;
   return (
-    <span className={`filter${isWrong ? ' filter-wrong' : isSet ? ' filter-set' : ''}`}>
-      <Popover
-        label="Filter by time"
-        className="chip chip-button"
-        button={<span className="cut">{labelOf(values, filter)}</span>}
-      >
-        {(close) => (
-          <>
-            <Choices label="Period">
-              {Object.entries(RANGES).map(([range, { label }]) => (
-                <Choice
-                  key={range}
-                  type="radio"
-                  name="range"
-                  label={label}
-                  isChosen={range === values.range && !faults.range}
-                  // The panel stays open, because arrow keys choose each option that they pass.
-                  onChange={() => onChange({ ...NO_TIME, range })}
-                />
-              ))}
-            </Choices>
-            <Between
-              from={localOf(filter.from)}
-              to={localOf(filter.to)}
-              onApply={(from, to) => {
-                onChange({ ...NO_TIME, from, to });
-                close();
-              }}
-            />
-          </>
-        )}
-      </Popover>
-      {isSet && (
-        <button
-          type="button"
-          className="filter-remove"
-          aria-label="Remove the filter by time"
-          onClick={() => onChange(NO_TIME)}
-        >
-          <Icon name="close" size={12} />
-        </button>
+    <ConditionChip
+      label="time"
+      text={labelOf(values, filter)}
+      isSet={!!isSet}
+      isWrong={!!isWrong}
+      onRemove={() => onChange(NO_TIME)}
+    >
+      {(close) => (
+        <>
+          <Choices label="Period">
+            {Object.entries(RANGES).map(([range, { label }]) => (
+              <Choice
+                key={range}
+                type="radio"
+                name="range"
+                label={label}
+                isChosen={range === values.range && !faults.range}
+                // The panel stays open, because arrow keys choose each option that they pass.
+                onChange={() => onChange({ ...NO_TIME, range })}
+              />
+            ))}
+          </Choices>
+          <Between
+            from={localOf(filter.from)}
+            to={localOf(filter.to)}
+            onApply={(from, to) => {
+              onChange({ ...NO_TIME, from, to });
+              close();
+            }}
+          />
+        </>
       )}
-    </span>
+    </ConditionChip>
   );
 }
 

@@ -1,18 +1,30 @@
 import { useState } from 'react';
-import type { Environment } from '../../../generated/operations/console.ts';
+import { DefaultModelName, type Environment } from '../../../generated/operations/console.ts';
 import { Composer } from '../../chat/composer.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { environmentParameter } from '../../frame/environments.ts';
 import { ButtonLink } from '../../parts/button.tsx';
+import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
+
+const OFFLINE_HINT =
+  'The offline model calls a tool only if the message names it, such as time.now.';
+
+/** Whether the server has only the offline model. False for a key that may not know its model. */
+function useIsOffline(): boolean {
+  const mayKnow = useScope('OPERATOR');
+  const { data } = useServerQuery(DefaultModelName, {}, { pause: !mayKnow });
+  return data?.server.model === 'offline';
+}
 
 /** A short conversation with the bot. It continues in the playground. */
 export function ChatStep({ botId, environment }: { botId: string; environment: Environment }) {
   const chat = useChat();
   const mayChat = useScope('CHAT');
+  const isOffline = useIsOffline();
   const [message, setMessage] = useState('');
   const [sessionId] = useState(newSessionId);
   const send = async () => {
@@ -31,8 +43,7 @@ export function ChatStep({ botId, environment }: { botId: string; environment: E
       <div className="talk-frame">
         <Conversation turns={chat.turns}>
           <p className="soft talk-hint">
-            Say hello. The reply streams in as the model writes it. The offline model calls a tool
-            only if the message names it, such as time.now.
+            Say hello. The reply streams in as the model writes it.{isOffline && ` ${OFFLINE_HINT}`}
           </p>
         </Conversation>
         <Composer

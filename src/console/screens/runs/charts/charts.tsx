@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { RunStats } from '../../../../generated/operations/console.ts';
+import { RunRatings, RunStats } from '../../../../generated/operations/console.ts';
 import { count } from '../../../numbers.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Refused } from '../../../parts/state.tsx';
@@ -9,7 +9,7 @@ import { deploymentTicks, timeTicks } from './axis.ts';
 import { type Bucket, bucketsOf } from './buckets.ts';
 import type { Shared } from './chart.tsx';
 import './charts.css';
-import { LatencyChart, RatingChart, RunChart, TokenChart } from './measures.tsx';
+import { LatencyChart, RatingChart, RunChart, TokenChart, UnknownRatings } from './measures.tsx';
 import { periodOf, withoutTime } from './period.ts';
 import { latency, ratings } from './texts.ts';
 
@@ -31,21 +31,33 @@ export default function Charts({
 }) {
   const filter = useMemo(() => filterAt(filters, now), [filters, now]);
   const period = useMemo(() => periodOf(filter, now), [filter, now]);
-  const { data, problem, retry } = useServerQuery(RunStats, {
+  const asked = {
     botId,
     from: new Date(period.from).toISOString(),
     to: new Date(period.to).toISOString(),
     filter: withoutTime(filter),
     byHour: period.byHour,
+  };
+  const { data, problem, retry } = useServerQuery(RunStats, {
+    ...asked,
     environment: filter.environment ?? null,
   });
   const stats = data?.bot?.stats;
-  const buckets = useMemo(() => (stats ? bucketsOf(stats, period) : []), [stats, period]);
-  if (problem && !stats)
+  // Ratings may be too many to count where the runs are not. A search of texts takes time, so its runs are first.
+  const isRefused = problem !== undefined && !stats;
+  const rated = useServerQuery(RunRatings, asked, {
+    pause: isRefused || (filter.text != null && !stats),
+  });
+  const counted = rated.data?.bot?.stats;
+  const buckets = useMemo(
+    () => (stats ? bucketsOf(stats, counted, period) : []),
+    [stats, counted, period],
+  );
+  if (isRefused)
     return (
       <div className="charts charts-failed">
         <Refused problem={problem} />
-        <Button onClick={retry}>Try again</Button>
+        {problem.code !== 'SEARCH_TOO_BROAD' && <Button onClick={retry}>Try again</Button>}
       </div>
     );
   const select = (first: Bucket, last: Bucket) =>
@@ -66,15 +78,19 @@ export default function Charts({
         <RunChart {...shared} title={`Runs ${unit}`} stats={stats} />
         <LatencyChart {...shared} title="Latency" stats={stats} />
         <TokenChart {...shared} title={`Tokens ${unit}`} stats={stats} />
-        <RatingChart {...shared} title={`Ratings ${unit}`} stats={stats} />
+        {rated.problem && !counted ? (
+          <UnknownRatings problem={rated.problem} title={`Ratings ${unit}`} />
+        ) : (
+          <RatingChart {...shared} title={`Ratings ${unit}`} ratings={counted} />
+        )}
       </section>
-      <BucketTable buckets={buckets} />
+      <BucketTable buckets={buckets} isRated={counted !== undefined} />
     </>
   );
 }
 
 /** The numbers of the charts for screen readers. Hours and days without runs are left out. */
-function BucketTable({ buckets }: { buckets: Bucket[] }) {
+function BucketTable({ buckets, isRated }: { buckets: Bucket[]; isRated: boolean }) {
   return (
     <div className="unseen">
       <table>
@@ -87,7 +103,7 @@ function BucketTable({ buckets }: { buckets: Bucket[] }) {
             <th>Latency p50</th>
             <th>Latency p95</th>
             <th>Tokens</th>
-            <th>Rated good, bad</th>
+            {isRated && <th>Rated good, bad</th>}
           </tr>
         </thead>
         <tbody>
@@ -101,7 +117,7 @@ function BucketTable({ buckets }: { buckets: Bucket[] }) {
                 <td>{latency(latencyP50)}</td>
                 <td>{latency(latencyP95)}</td>
                 <td>{count(tokens)}</td>
-                <td>{ratings(rated)}</td>
+                {isRated && <td>{ratings(rated)}</td>}
               </tr>
             ))}
         </tbody>

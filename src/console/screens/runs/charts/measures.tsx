@@ -1,6 +1,8 @@
 import { count } from '../../../numbers.ts';
+import { Refused } from '../../../parts/state.tsx';
+import type { Problem } from '../../../server/problem.ts';
 import { roundUp, shortCount } from './axis.ts';
-import type { Bucket, Stats } from './buckets.ts';
+import type { Bucket, Ratings, Stats } from './buckets.ts';
 import { Chart, type Shared } from './chart.tsx';
 import { LatencyLines, RatingBars, RunBars, TokenArea } from './drawings.tsx';
 import { latency, ratings } from './texts.ts';
@@ -68,7 +70,10 @@ export function TokenChart({ stats, ...shared }: MeasureProps) {
 }
 
 /** Good ratings upwards, bad ones downwards. */
-export function RatingChart({ stats, ...shared }: MeasureProps) {
+export function RatingChart({
+  ratings: all,
+  ...shared
+}: Omit<MeasureProps, 'stats'> & { ratings: Ratings | undefined }) {
   const top = roundUp(
     most(shared.buckets, ({ thumbsUp, thumbsDown }) => Math.max(thumbsUp, thumbsDown)),
   );
@@ -76,12 +81,24 @@ export function RatingChart({ stats, ...shared }: MeasureProps) {
     <Chart
       {...shared}
       legend={<Legend names={{ up: 'good', down: 'bad' }} />}
-      summary={stats ? ratings(stats) : '…'}
+      summary={all ? ratings(all) : '…'}
       axis={[shortCount(top), '0', shortCount(top)]}
       textOf={ratings}
     >
       <RatingBars buckets={shared.buckets} top={top} />
     </Chart>
+  );
+}
+
+/** Says in place of the chart why it has no ratings. */
+export function UnknownRatings({ title, problem }: { title: string; problem: Problem }) {
+  return (
+    <figure className="chart">
+      <figcaption>
+        <span>{title}</span>
+      </figcaption>
+      <Refused problem={problem} />
+    </figure>
   );
 }
 

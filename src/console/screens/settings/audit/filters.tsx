@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'react';
 import type { ListedKeyFragment } from '../../../../generated/operations/console.ts';
 import { Button } from '../../../parts/button.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
+import { isEnter } from '../../../parts/is-enter.ts';
 import { useBotNames } from '../../../server/bot-names.ts';
 import { ACTIONS, type AuditAddress } from './filter.ts';
 
@@ -89,7 +90,7 @@ function BotFilter({ value, onChange }: { value: string; onChange(bot: string): 
             apply(target.value);
         }}
         onBlur={() => apply(typed.trim())}
-        onKeyDown={({ key }) => key === 'Enter' && apply(typed.trim())}
+        onKeyDown={(event) => isEnter(event) && apply(typed.trim())}
       />
       <datalist id={list}>
         {bots.map(({ id, name }) => (

@@ -39,7 +39,7 @@ export function KeyRow({
       </td>
       <td data-label="Created">
         <RelativeTime at={createdAt} />
-        {createdBy && <div className="faint">by {createdBy.name}</div>}
+        {createdBy && <div className="faint cut key-maker">by {createdBy.name}</div>}
       </td>
       <td data-label="Last used">
         {lastUsedAt ? <RelativeTime at={lastUsedAt} /> : <span className="faint">never</span>}

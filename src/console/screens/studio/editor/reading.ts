@@ -3,7 +3,6 @@ import type { Extension, Text } from '@codemirror/state';
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import type { AgentTest } from '../../../../language/agent-test.ts';
 import { type ChatPageTexts, chatPageOf } from '../../../../language/chat-page.ts';
-import { readSource } from '../../../../language/read.ts';
 import type { Syntax } from '../language/syntax.ts';
 import {
   deployedNames,
@@ -59,7 +58,8 @@ export function reading(onRead: (findings: Findings) => void): Extension {
 
       read() {
         const { state } = this.view;
-        const found = findingsIn(state.doc, state.facet(deployedNames));
+        const syntax = state.field(syntaxField);
+        const found = findingsIn(syntax, state.facet(deployedNames));
         const findings = [...found.findings, ...state.field(serverFindings)];
         const shown = findings.map((finding) => shownAs(finding, state.doc));
         this.view.dispatch(setDiagnostics(state, shown), {
@@ -70,7 +70,7 @@ export function reading(onRead: (findings: Findings) => void): Extension {
             })),
           ),
         });
-        onRead({ ...found, findings, syntax: state.field(syntaxField) });
+        onRead({ ...found, findings, syntax });
       }
 
       destroy() {
@@ -80,8 +80,8 @@ export function reading(onRead: (findings: Findings) => void): Extension {
   );
 }
 
-function findingsIn(doc: Text, names: readonly string[] | undefined) {
-  const { definition, envNames, tests, diagnose } = readSource(doc.toString());
+function findingsIn(syntax: Syntax, names: readonly string[] | undefined) {
+  const { definition, envNames, tests, diagnose } = syntax.check();
   return {
     findings: diagnose(names),
     hasErrors: definition === null,

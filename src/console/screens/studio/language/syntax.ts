@@ -1,7 +1,7 @@
 import { BLOCKS, type BlockName, findRule, type Rule } from '../../../../language/grammar.ts';
 import { type Tokens, tokenize } from '../../../../language/lexer.ts';
-import { parseSource } from '../../../../language/parser.ts';
-import { createSource, isTooLarge, type Source } from '../../../../language/source.ts';
+import { type ParsedSource, parseInput } from '../../../../language/read.ts';
+import type { Source } from '../../../../language/source.ts';
 import type { Block, Document, Member } from '../../../../language/syntax.ts';
 import type { Token } from '../../../../language/token.ts';
 
@@ -10,16 +10,16 @@ export type Syntax = Tokens & {
   source: Source;
   /** Undefined without an `agent` of this version of the language. */
   document: Document | undefined;
+  /** Checks the values when it is first called. */
+  check(): ParsedSource;
 };
 
 const ignore = () => {};
 
 /** Parses a text with line breaks `\n` and no byte order mark. A text over 256 KiB has no tokens. */
 export function readSyntax(text: string): Syntax {
-  const source = createSource(isTooLarge(text) ? '' : text);
-  return (
-    parseSource(source, ignore) ?? { ...tokenize(source, ignore), source, document: undefined }
-  );
+  const { source, parsed, check } = parseInput(text);
+  return { document: undefined, ...(parsed ?? { ...tokenize(source, ignore), source }), check };
 }
 
 /** A member of the tree, with the block that it is in and the members around it, outermost first. */
