@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers';
 
 export const ROOT = new URL('../..', import.meta.url).pathname;
 
-/** Variables of the tests, and those that npm gives to the scripts that it runs. */
-const OF_TESTS = /^(npm_(?!config_registry$)|VITEST|TEST|NODE_|INIT_CWD$|CI$|DEV$|PROD$|MODE$)/;
+/** Variables of the tests, and those that npm gives to the scripts that it runs. The registry and its certificates stay. */
+const OF_TESTS =
+  /^(npm_(?!config_(registry|cafile)$)|VITEST|TEST|NODE_(?!EXTRA_CA_CERTS$)|INIT_CWD$|CI$|DEV$|PROD$|MODE$)/;
 
 /** The environment of a person on this machine, outside of the tests and of npm. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
