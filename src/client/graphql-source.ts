@@ -56,7 +56,7 @@ export function graphQLChat(
     start: operation('/graphql/stream', STREAM, variables),
     join: operation('/graphql/stream', STREAM, {
       botId,
-      input: { ...variables.input, onBusy: 'REJECT' },
+      input: { ...variables.input, replayOnly: true },
     }),
     follow: (runId, after = 0) => operation('/graphql/stream', FOLLOW, { runId, after }),
     cancel: (id) => operation('/graphql', CANCEL, { id }),

@@ -36,7 +36,7 @@ function restSource<Reply>(botId: string, whole: Request & { body: object }): Ru
     whole,
     read: (body) => fromWire(body) as Reply,
     start,
-    join: { ...start, headers: { ...start.headers, 'x-on-busy': 'reject' } },
+    join: { ...start, headers: { ...start.headers, 'idempotency-replay-only': 'true' } },
     follow: (runId, after) => eventsRequest(botId, runId, after),
     cancel: (runId) => ({ path: `${runPath(botId, runId)}/cancel` }),
     decode,

@@ -14,7 +14,7 @@ export type RunSource<Reply> = {
   read(body: unknown, response: Response): Reply;
   /** Starts the run and streams its reply, or joins its stream from the first event. */
   start: Request;
-  /** Joins the stream, but does not put a message back into the queue of a busy session. */
+  /** Joins the stream of a run that has begun, and never begins one. */
   join: Request;
   /** Reads the events after a number, or all. */
   follow(runId: string, after: number | undefined): Request;

@@ -39,6 +39,8 @@ export type RunRequest = {
   onDisconnect: OnDisconnect | undefined;
   /** For 24 hours, a repeat of the request gets the first request's run. */
   idempotencyKey: string | undefined;
+  /** Whether to find the run of an earlier request with this key and to begin none. */
+  replayOnly?: boolean | undefined;
   /** The scope of the key, from `namespaceOf`. */
   idempotencyNamespace: string;
   /** The scope of the key in version 0.2, from `formerNamespaceOf`. */
@@ -97,6 +99,11 @@ export function createEarlierRuns({
       throw refusal;
     },
   };
+}
+
+/** The error of a request that must begin no run. */
+export function noEarlierRun(): GatewayError {
+  return new GatewayError('run_not_found', 'There is no run with this idempotency key.');
 }
 
 /** The run of a request, which any process may execute. */

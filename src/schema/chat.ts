@@ -22,6 +22,7 @@ import {
   ON_DISCONNECT,
   OnDisconnectEnum,
   optionFields,
+  REPLAY_ONLY,
   requestOf,
 } from './run-request.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -74,6 +75,7 @@ const ChatInput = builder.inputType('ChatInput', {
       description: IDEMPOTENCY_KEY,
       validate: { schema: idempotencyKey },
     }),
+    replayOnly: t.boolean({ description: REPLAY_ONLY }),
   }),
 });
 

@@ -13,6 +13,7 @@ import {
   ON_DISCONNECT,
   OnDisconnectEnum,
   optionFields,
+  REPLAY_ONLY,
   requestOf,
 } from './run-request.ts';
 import { EnvironmentEnum } from './shared.ts';
@@ -51,6 +52,7 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
       description: IDEMPOTENCY_KEY,
       validate: { schema: idempotencyKey },
     }),
+    replayOnly: t.boolean({ description: REPLAY_ONLY }),
   }),
 });
 

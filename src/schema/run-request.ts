@@ -23,6 +23,8 @@ export const OnDisconnectEnum = builder.enumType('OnDisconnect', {
 
 export const ON_DISCONNECT =
   'What happens to the run when its last subscriber disconnects. Defaults to CONTINUE with an idempotencyKey, otherwise to CANCEL.';
+export const REPLAY_ONLY =
+  'Returns the run that has the idempotencyKey and never begins one. Waits while the first request waits for its session. Error: RUN_NOT_FOUND. Defaults to false.';
 export const IDEMPOTENCY_KEY =
   'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first run, even while it is active; a different request fails with IDEMPOTENCY_CONFLICT.';
 
@@ -111,14 +113,17 @@ type RunInput = {
   environment?: Environment | null | undefined;
   onDisconnect?: OnDisconnect | null | undefined;
   idempotencyKey?: string | null | undefined;
+  replayOnly?: boolean | null | undefined;
 };
 
-/** The request that starts a run. */
+/** The request that starts a run. @throws GatewayError `invalid_request` for options that the request must not have. */
 export function requestOf(
   botId: string,
   input: RunInput,
   { caller, session, botVersion, entrance, traceparent, userAgent }: Context,
 ): RunRequest {
+  if (input.replayOnly && input.idempotencyKey == null)
+    throw invalidInput([{ path: 'input.idempotencyKey', message: 'is required to replay a run' }]);
   const { id: accountId, plan } = caller().account;
   const channel = session()?.channel ?? 'API';
   return {
@@ -134,6 +139,7 @@ export function requestOf(
     ...optionsOf(input, session()),
     onDisconnect: input.onDisconnect ?? undefined,
     idempotencyKey: input.idempotencyKey ?? undefined,
+    replayOnly: input.replayOnly ?? false,
     idempotencyNamespace: namespaceOf(caller(), botId),
     formerIdempotencyNamespace: formerNamespaceOf(caller()),
     traceparent,

@@ -59,6 +59,18 @@ const send = (transport: ParleyChatTransport, text: string, abortSignal?: AbortS
     abortSignal,
   });
 
+/** A `fetch` that records the answers to the requests after an abort. */
+function recordAfter(signal: AbortSignal) {
+  const answers: string[] = [];
+  const recorded: typeof fetch = async (...request) => {
+    const isLater = signal.aborted;
+    const response = await fetch(...request);
+    if (isLater) answers.push(await response.clone().text());
+    return response;
+  };
+  return { answers, fetch: recorded };
+}
+
 const reconnect = (transport: ParleyChatTransport) =>
   transport.reconnectToStream({ chatId: 'chat' });
 
@@ -259,6 +271,23 @@ describe('a reply', () => {
   });
 
   test('is cancelled also before its first event', async () => {
+    replyInTwoParts(app.upstream);
+    const stop = new AbortController();
+    const transport = await transportOf('user-1', {
+      fetch: async (...[url, init]: Parameters<typeof fetch>) => {
+        if (stop.signal.aborted) return fetch(url, init);
+        // The server begins the run, but its response is lost.
+        await fetch(url, { ...init, signal: null });
+        stop.abort();
+        throw stop.signal.reason;
+      },
+    });
+    const chunks = await send(transport, 'Hi', stop.signal);
+    expect(await Array.fromAsync(chunks)).toEqual([{ type: 'abort' }]);
+    await expect.poll(statuses).toEqual(['CANCELLED']);
+  });
+
+  test('is never begun for a message that is stopped while it waits', async () => {
     const proceed = Promise.withResolvers<void>();
     app.upstream.script(async ({ request, say, end, closed }) => {
       const isFirst = request.body.messages.at(-1)?.content === 'First';
@@ -269,13 +298,32 @@ describe('a reply', () => {
     const first = await send(await transportOf('user-1'), 'First');
     await expect.poll(statuses).toEqual(['RUNNING']);
     const stop = new AbortController();
-    const waiting = await send(await transportOf('user-1'), 'Second', stop.signal);
+    const { answers, fetch: recorded } = recordAfter(stop.signal);
+    const transport = await transportOf('user-1', { fetch: recorded });
+    const waiting = await send(transport, 'Second', stop.signal);
     await expect.poll(() => app.waiting()).toBe(1);
     stop.abort();
     expect(await Array.fromAsync(waiting)).toEqual([{ type: 'abort' }]);
+    await expect.poll(() => answers).toEqual([expect.stringContaining('RUN_NOT_FOUND')]);
     proceed.resolve();
     await Array.fromAsync(first);
-    await expect.poll(async () => (await statuses()).sort()).toEqual(['CANCELLED', 'COMPLETED']);
+    expect(await statuses()).toEqual(['COMPLETED']);
+  });
+
+  test('is not sent again when it is aborted before it reached the server', async () => {
+    const stop = new AbortController();
+    const { answers, fetch: recorded } = recordAfter(stop.signal);
+    const transport = await transportOf('user-1', {
+      fetch: (...request: Parameters<typeof fetch>) => {
+        if (stop.signal.aborted) return recorded(...request);
+        stop.abort();
+        throw stop.signal.reason;
+      },
+    });
+    const chunks = await send(transport, 'Hi', stop.signal);
+    expect(await Array.fromAsync(chunks)).toEqual([{ type: 'abort' }]);
+    await expect.poll(() => answers).toEqual([expect.stringContaining('RUN_NOT_FOUND')]);
+    expect(await statuses()).toEqual([]);
   });
 
   test('continues when its page closes, and after a reload from its beginning', async () => {

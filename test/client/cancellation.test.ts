@@ -153,6 +153,42 @@ describe('a message that waits for its turn', () => {
   });
 });
 
+describe('a message that never reached the server', () => {
+  /** Lets no request pass before an abort, and records the statuses of the requests after it. */
+  const laterOnly = (abortion: AbortController) => {
+    const statuses: number[] = [];
+    const send: typeof fetch = async (...request) => {
+      if (!abortion.signal.aborted) {
+        abortion.abort(new Error('mine'));
+        throw abortion.signal.reason;
+      }
+      const response = await fetch(...request);
+      statuses.push(response.status);
+      return response;
+    };
+    return { statuses, fetch: send };
+  };
+
+  const CALLS = {
+    'a whole reply': (client: Parley, signal: AbortSignal) =>
+      client.chat(bot, input('unsent'), { signal }),
+    'a streamed reply': (client: Parley, signal: AbortSignal) =>
+      client.chatStream(bot, input('unsent'), { signal }).finalReply(),
+    'a prompt': (client: Parley, signal: AbortSignal) =>
+      client.execute(bot, { prompt: 'Tell me a story' }, { signal }),
+  };
+  test.each(Object.entries(CALLS))('begins no run when %s is aborted', async (_what, call) => {
+    const abortion = new AbortController();
+    const { statuses, fetch: later } = laterOnly(abortion);
+    const client = new Parley({ apiKey: tenant.apiKey, baseUrl: app.url, fetch: later });
+    const runs = () => app.prisma.run.count({ where: { bot: { accountId: tenant.accountId } } });
+    const before = await runs();
+    await expect(call(client, abortion.signal)).rejects.toThrow('mine');
+    await expect.poll(() => statuses).toEqual([404]);
+    expect(await runs()).toBe(before);
+  });
+});
+
 describe('a run that was cancelled elsewhere', () => {
   test('fails its stream, its final reply and its whole reply', async () => {
     const stream = parley.chatStream(bot, input('elsewhere'));

@@ -37,7 +37,7 @@ function parametersOf(id: string, place: 'query' | 'header'): Schema {
 
 /** Headers that the client sends by itself, or that `headers` and `idempotencyKey` of the options can send. */
 const OWN_HEADERS = ['Idempotency-Key', 'X-Environment'];
-const RUN_HEADERS = [...OWN_HEADERS, 'X-On-Disconnect', 'traceparent'];
+const RUN_HEADERS = [...OWN_HEADERS, 'Idempotency-Replay-Only', 'X-On-Disconnect', 'traceparent'];
 
 const chatInput = bodyOf('chat', ['stream']);
 const chatHeaders = without(api, parametersOf('chat', 'header'), RUN_HEADERS);

@@ -41,6 +41,44 @@ const refusal: Script = ({ response }) => {
   response.writeHead(400).end();
 };
 
+describe.each([
+  ['chat', { message: 'Hi' }],
+  ['execute', { prompt: 'Hi' }],
+  ['execute', { prompt: 'Hi', background: true }],
+])('a %s that only replays (%o)', (path, body) => {
+  const only = { 'idempotency-replay-only': 'true' };
+
+  test('gets the run of its key', async () => {
+    app.upstream.script(hello);
+    const key = randomUUID();
+    const session = { 'x-session-id': key };
+    const first = await post(app.url, path, body, withKey(key, session));
+    const second = await post(app.url, path, body, withKey(key, { ...session, ...only }));
+    expect(second.status).toBe(first.status);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.headers.get('x-run-id')).toBe(first.headers.get('x-run-id'));
+  });
+
+  test('begins no run for a free key, and keeps it free', async () => {
+    app.upstream.script(hello);
+    const key = randomUUID();
+    const before = await runs();
+    const refused = await post(app.url, path, body, withKey(key, only));
+    expect(refused.status).toBe(404);
+    expect(await refused.json()).toMatchObject({ error: { code: 'run_not_found' } });
+    expect(await runs()).toBe(before);
+    expect((await post(app.url, path, body, withKey(key))).ok).toBe(true);
+  });
+
+  test('needs a key', async () => {
+    const refused = await post(app.url, path, body, only);
+    expect(refused.status).toBe(400);
+    const { error } = await refused.json();
+    expect(error.code).toBe('invalid_request');
+    expect(JSON.stringify(error)).toContain('is required to replay a run');
+  });
+});
+
 const MIGRATION = 'prisma/migrations/20261124131500_hashed_token_namespaces/migration.sql';
 
 describe('a session token’s request, repeated during an update from version 0.2', () => {

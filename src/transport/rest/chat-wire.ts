@@ -21,6 +21,15 @@ export const runHeaders = repeatHeaders.extend({
       'What happens to the run when its last client disconnects. Defaults to `continue` with an `Idempotency-Key`, ' +
       'otherwise to `cancel`.',
   }),
+  'idempotency-replay-only': z
+    .enum(['true', 'false'], 'must be "true" or "false"')
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({
+      description:
+        'Whether to return the run that has the `Idempotency-Key` and never begin one. Without such a run, the request ' +
+        'fails with `run_not_found`. Defaults to `false`.',
+    }),
   traceparent: z
     .string()
     .optional()

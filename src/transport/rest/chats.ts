@@ -28,6 +28,7 @@ import { botParams, noQuery } from './wire.ts';
 const OF_RUNS = [
   'bot_not_deployed',
   'idempotency_conflict',
+  'run_not_found',
   'model_error',
   'model_timeout',
   'content_filtered',
@@ -143,6 +144,7 @@ export const chatRoutes = [
           environment: environment ?? headers['x-environment'],
           onDisconnect: headers['x-on-disconnect'],
           idempotencyKey: headers['idempotency-key'],
+          replayOnly: headers['idempotency-replay-only'],
         },
       },
       stream: stream && acceptsEventStream(headers.accept),
@@ -181,6 +183,7 @@ function behaviourOf(given: z.infer<typeof chatHeaders>) {
     onBusy: given['x-on-busy'],
     onDisconnect: given['x-on-disconnect'],
     idempotencyKey: given['idempotency-key'],
+    replayOnly: given['idempotency-replay-only'],
   };
 }
 
@@ -188,9 +191,6 @@ function chatVariables(
   botId: string,
   input: ChatInput & { stream?: boolean },
 ): ChatMutationVariables {
-  const { message, sessionId, context, environment, onBusy, onDisconnect, idempotencyKey } = input;
-  return {
-    botId,
-    input: { message, sessionId, context, environment, onBusy, onDisconnect, idempotencyKey },
-  };
+  const { stream: _, ...chat } = input;
+  return { botId, input: chat };
 }

@@ -12,6 +12,10 @@ const HEADERS: Record<string, { operations: string[]; values: string[] }> = {
   },
   'x-on-busy': { operations: ['chat', 'streamChatByQuery'], values: ['', 'Reject', 'wait'] },
   'x-on-disconnect': { operations: ['chat', 'execute'], values: ['', 'go on', 'CANCEL'] },
+  'idempotency-replay-only': {
+    operations: ['chat', 'streamChatByQuery', 'execute'],
+    values: ['', 'yes', '1', 'TRUE'],
+  },
   'idempotency-key': {
     operations: ['chat', 'execute', 'deploy', 'rollback', 'createChatCompletion', 'createResponse'],
     values: ['', 'a b', 'x'.repeat(256), '\u00e4'],
