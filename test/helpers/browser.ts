@@ -19,10 +19,11 @@ let browser: Promise<Browser> | undefined;
 /**
  * Opens an empty page in this worker's browser, until the end of the test. It shares no data with other pages. The test
  * fails if the page logged a problem (see `expectProblems`), contacted another host than the host of `baseURL`, or leaked a key.
+ * Motion is reduced: the browser would paint a moving placeholder 60 times a second.
  */
 export async function openBlankPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= openBrowser();
-  const context = await (await browser).newContext(options);
+  const context = await (await browser).newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(WAIT_MS);
   recordPages(context, options.baseURL && new URL(options.baseURL).host);
   atTheEnd(async () => {
