@@ -163,14 +163,17 @@ export class ParleyChatTransport<Message extends UIMessage = UIMessage>
   /** Cancels a run. Without its ID, it joins the stream of the run to learn it. */
   async #cancel(start: Start): Promise<void> {
     const { signal, stop } = startDeadline(CANCEL_LIMIT_MS);
-    const join = { input: { ...start.input, replayOnly: true } };
-    if (!start.runId)
-      for await (const event of await this.#events(join, 0, signal)) {
-        if ('runId' in event) start.runId = event.runId;
-        break;
-      }
-    await this.#send(CANCEL, { id: start.runId }, signal);
-    stop();
+    const input = { ...start.input, replayOnly: true };
+    try {
+      if (!start.runId)
+        for await (const event of await this.#events({ input }, 0, signal)) {
+          if ('runId' in event) start.runId = event.runId;
+          break;
+        }
+      await this.#send(CANCEL, { id: start.runId }, signal);
+    } finally {
+      stop();
+    }
   }
 
   #stream(start: Start, abortSignal: AbortSignal | undefined): Chunks {
