@@ -193,7 +193,8 @@ async function startChat(args: ChatArguments, context: Context) {
   const session = context.session();
   const environment = input.environment ?? session?.environment;
   if (session) assertOwnSession(session, sessionId, environment);
-  if (session?.visited) await context.visits.takeMessage(session.visited, context.address);
+  if (session?.visited && !input.replayOnly)
+    await context.visits.takeMessage(session.visited, context.address);
   const sent = isJsonObject(input.context) ? input.context : undefined;
   const request = {
     ...requestOf(botId, { ...input, environment, context: contextOf(session, sent) }, context),

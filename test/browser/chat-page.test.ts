@@ -451,6 +451,19 @@ describe('a reply that is stopped before its first event', () => {
     await expect.poll(first.replies).toEqual(['The first part and the second.']);
     expect(await statuses()).toEqual([['One', 'COMPLETED']]);
   });
+
+  browserTest('is not sent again if its message has not reached the server', async () => {
+    const { page, say } = await openChat();
+    const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
+    await page.route('**/graphql/stream', () => held(), { times: 1 });
+    await say('Hello');
+    await isHeld;
+    const search = page.waitForResponse((response) => response.url().endsWith('/stream'));
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await (await search).text()).toContain('RUN_NOT_FOUND');
+    await page.getByText('Stopped.', { exact: true }).first().waitFor();
+    expect(await statuses()).toEqual([]);
+  });
 });
 
 describe('a visitor', () => {

@@ -29,7 +29,7 @@ export type Reply = Sent & {
 
 /** Sends a message. If an earlier request with its id has begun a run, the reply belongs to this run. */
 export function sendMessage(visit: Visit, bot: string, sent: Sent): Reply {
-  return openReply(visit, sent, (reading) => chat(bot, sent, 'ENQUEUE', reading));
+  return openReply(visit, sent, (reading) => chat(bot, sent, reading));
 }
 
 /** Reads the reply of a message whose run has begun. */
@@ -43,8 +43,7 @@ const FIND_LIMIT_MS = 30_000;
 
 /**
  * Cancels the run of a reply. Before the page knows the run, aborts the reply: a message that waits for its turn goes with
- * its request, and the idempotency key finds a run that has begun. If there is none and the session is idle, the search
- * begins one and cancels it.
+ * its request, and the idempotency key finds a run that has begun.
  *
  * @returns the run's id; `undefined` if none has begun.
  * @throws ChatProblem
@@ -60,11 +59,10 @@ export async function cancelReply(
   const signal = AbortSignal.timeout(FIND_LIMIT_MS);
   try {
     const reading = { signal, access: visit };
-    for await (const event of chat(bot, sent, 'REJECT', reading))
+    for await (const event of chat(bot, sent, reading, { replayOnly: true }))
       if (event.type === 'run_started') return await cancelRun(visit, event.runId);
   } catch (error) {
-    // The session has the turn of another message, so this one has none.
-    if (!(error instanceof ChatProblem && error.problem.code === 'SESSION_BUSY')) throw error;
+    if (!(error instanceof ChatProblem && error.problem.code === 'RUN_NOT_FOUND')) throw error;
   }
   return undefined;
 }
@@ -91,10 +89,10 @@ function openReply(
 function chat(
   botId: string,
   { id, message }: Sent,
-  onBusy: 'ENQUEUE' | 'REJECT',
   reading: Reading,
+  options: { replayOnly?: true } = {},
 ): AsyncGenerator<ChatEvent, void> {
-  return streamChat({ botId, input: { message, idempotencyKey: id, onBusy } }, reading);
+  return streamChat({ botId, input: { message, idempotencyKey: id, ...options } }, reading);
 }
 
 /**

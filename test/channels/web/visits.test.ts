@@ -304,6 +304,9 @@ describe('the limits of visitors', () => {
     });
     expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(20);
     expect((await say(app, bot, tokens[0] ?? '', from('192.0.2.8'))).errors).toBeUndefined();
+    // The search for the run of a message that was stopped is no message.
+    const search = `mutation { chat(botId: "${bot}", input: { message: "Hi", idempotencyKey: "k", replayOnly: true }) { runId } }`;
+    expect(codeOf(await askAsVisitor(app, tokens[0] ?? '', search))).toBe('RUN_NOT_FOUND');
     now += 40_000;
     expect((await say(app, bot, tokens[0] ?? '')).errors).toBeUndefined();
   });
