@@ -74,7 +74,6 @@ export class ParleyChatTransport<Message extends UIMessage = UIMessage>
       sessionId,
       context,
       environment: this.#environment,
-      onDisconnect: 'CONTINUE',
       idempotencyKey: newIdempotencyKey(),
     };
     return this.#stream({ input }, abortSignal);
@@ -160,20 +159,16 @@ export class ParleyChatTransport<Message extends UIMessage = UIMessage>
       : this.#open<UIEvent>(START, { botId: this.#options.bot, input }, signal);
   }
 
-  /** Cancels a run. Without its ID, it joins the stream of the run to learn it. */
-  async #cancel(start: Start): Promise<void> {
-    const { signal, stop } = startDeadline(CANCEL_LIMIT_MS);
-    const input = { ...start.input, replayOnly: true };
-    try {
-      if (!start.runId)
-        for await (const event of await this.#events({ input }, 0, signal)) {
-          if ('runId' in event) start.runId = event.runId;
-          break;
-        }
-      await this.#send(CANCEL, { id: start.runId }, signal);
-    } finally {
-      stop();
-    }
+  /** Cancels a run. The first event of its stream has its ID. */
+  async #cancel({ runId, input }: Start): Promise<void> {
+    const signal = AbortSignal.timeout(CANCEL_LIMIT_MS);
+    const variables = { botId: this.#options.bot, input: { ...input, replayOnly: true } };
+    if (!runId)
+      for await (const event of await this.#open<{ runId: string }>(START, variables, signal)) {
+        ({ runId } = event);
+        break;
+      }
+    await this.#send(CANCEL, { id: runId }, signal);
   }
 
   #stream(start: Start, abortSignal: AbortSignal | undefined): Chunks {
@@ -235,7 +230,7 @@ const unreachable = (cause?: unknown) => new ConnectionError('Cannot reach the s
 function dataOf<Data>({ data, errors }: Result<Data>, status?: number): Data {
   if (data && !errors) return data;
   const { message = 'The request failed.', extensions } = errors?.[0] ?? {};
-  throw new ParleyError({ message, status, code: (extensions?.code ?? '').toLowerCase() });
+  throw new ParleyError({ message, status, code: extensions?.code?.toLowerCase() ?? '' });
 }
 
 /** Reads the data of each result: of an event, what it selects. */
