@@ -12,7 +12,6 @@ import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
 import {
   type EarlierRuns,
-  noEarlierRun,
   onDisconnectOf,
   optionsOf,
   type RunRequest,
@@ -39,8 +38,8 @@ export type ChatRequest = RunRequest & {
  *
  * @param signal aborts the wait for the turn when the caller disconnects.
  * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict`, `rate_limit_exceeded`, `invalid_request`
- *   for a reserved session id, with `replayOnly` `run_not_found`, and for a draft `definition_invalid`; then this request created no run and holds no claim
- *   on its key.
+ *   for a reserved session id, `run_not_found` with `replayOnly`, and for a draft `definition_invalid`; then this request
+ *   created no run and holds no claim on its key.
  */
 export type StartChat = (request: ChatRequest, signal: AbortSignal) => Promise<StartedRun>;
 
@@ -83,7 +82,7 @@ export function createStartChat({
     const { outputSchema, withoutTools } = request;
     const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
     const repeatable = repeatableOf(request, 'chat', [...input, ...optionsOf(request)]);
-    if (request.replayOnly) return earlierRuns.findOrThrow(noEarlierRun(), repeatable, signal);
+    if (request.replayOnly) return earlierRuns.get(repeatable, signal);
     if (request.sessionId !== undefined && channel === 'API') {
       const named = { botId, environment, sessionId: request.sessionId };
       await sessions.assertNotReserved(named, 'input.sessionId');

@@ -10,7 +10,6 @@ import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
 import {
   type EarlierRuns,
-  noEarlierRun,
   onDisconnectOf,
   optionsOf,
   type RunRequest,
@@ -34,8 +33,8 @@ export type ExecuteRequest = RunRequest & {
 /**
  * Starts a run without a session: no history, no memory. Source: the API document, "Execute".
  *
- * @throws GatewayError `bot_not_deployed`, `idempotency_conflict`, `rate_limit_exceeded` or with `replayOnly` `run_not_found`; then this request created no
- *   run and holds no claim on its key.
+ * @throws GatewayError `bot_not_deployed`, `idempotency_conflict`, `rate_limit_exceeded`, or `run_not_found` with
+ *   `replayOnly`; then this request created no run and holds no claim on its key.
  */
 export type StartExecute = (request: ExecuteRequest, signal: AbortSignal) => Promise<StartedRun>;
 
@@ -65,7 +64,7 @@ export function createStartExecute({
     const { botId, botVersion, environment, context, traceparent, client } = request;
     const { history, outputSchema, withoutTools } = request;
     const repeatable = repeatableOf(request, 'execute', inputOf(request));
-    if (request.replayOnly) return earlierRuns.findOrThrow(noEarlierRun(), repeatable, signal);
+    if (request.replayOnly) return earlierRuns.get(repeatable, signal);
     await using undo = new AsyncDisposableStack();
 
     let slot: Slot;
@@ -104,7 +103,7 @@ export function createStartExecute({
     const { accountId, plan, botId, botVersion, environment } = request;
     const { outputSchema, withoutTools, client } = request;
     const repeatable = repeatableOf(request, 'execute in the background', inputOf(request));
-    if (request.replayOnly) return earlierRuns.findOrThrow(noEarlierRun(), repeatable, signal);
+    if (request.replayOnly) return earlierRuns.get(repeatable, signal);
     const claim = repeatable && newClaim(repeatable);
     const traceparent = String(request.traceparent ?? '') || undefined;
     const ofWorker = { accountId, plan, traceparent, client, outputSchema, withoutTools };

@@ -72,6 +72,8 @@ export type EarlierRuns = {
    * @throws the errors of `Idempotency.findRun`.
    */
   find(request: Repeatable | undefined, signal: AbortSignal): Promise<StartedRun | undefined>;
+  /** As `find`, for a request that must begin no run. @throws GatewayError `run_not_found` if there is no earlier run. */
+  get(request: Repeatable | undefined, signal: AbortSignal): Promise<StartedRun>;
   /** As `find`, for a request that cannot begin a run now. @throws the refusal if there is no earlier run. */
   findOrThrow(
     refusal: unknown,
@@ -91,19 +93,16 @@ export function createEarlierRuns({
     const id = request && (await idempotency.findRun(request, signal));
     return id === undefined ? undefined : { ...storedRun(id, replay), isReplayed: true };
   };
-  return {
-    find,
-    async findOrThrow(refusal, request, signal) {
-      const earlier = refusal instanceof GatewayError && (await find(request, signal));
-      if (earlier) return earlier;
-      throw refusal;
-    },
+  const findOrThrow: EarlierRuns['findOrThrow'] = async (refusal, request, signal) => {
+    const earlier = refusal instanceof GatewayError && (await find(request, signal));
+    if (earlier) return earlier;
+    throw refusal;
   };
-}
-
-/** The error of a request that must begin no run. */
-export function noEarlierRun(): GatewayError {
-  return new GatewayError('run_not_found', 'There is no run with this idempotency key.');
+  const get: EarlierRuns['get'] = (request, signal) => {
+    const message = 'There is no run with this idempotency key.';
+    return findOrThrow(new GatewayError('run_not_found', message), request, signal);
+  };
+  return { find, get, findOrThrow };
 }
 
 /** The run of a request, which any process may execute. */

@@ -116,7 +116,7 @@ type RunInput = {
   replayOnly?: boolean | null | undefined;
 };
 
-/** The request that starts a run. @throws GatewayError `invalid_request` for options that the request must not have. */
+/** The request that starts a run. @throws GatewayError `invalid_request` for options that do not go together. */
 export function requestOf(
   botId: string,
   input: RunInput,
