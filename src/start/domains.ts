@@ -182,12 +182,7 @@ export async function createDomains(
     runList,
     allowedHosts,
   });
-  const visits = createVisits({
-    sessionTokens,
-    counter: createCounter(),
-    secretKeys,
-    now: clock,
-  });
+  const visits = createVisits({ sessionTokens, counter: createCounter(), secretKeys, now: clock });
   const { telegramWebhook, stopTaking } = createChannelsDomain({
     ...shared,
     limits,
