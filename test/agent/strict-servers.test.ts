@@ -186,8 +186,8 @@ test('a request that may no longer call tools still holds them', async () => {
 
 describe('a server that calls tools although the request allows none', () => {
   const members = 'tools time\n  limits { tool_calls 1 }';
-  const run = async (bot: string) => {
-    const response = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+  const run = async (bot: string, { chat } = tenant) => {
+    const response = await chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
     const id = response.headers.get('x-run-id') ?? '';
     return { body: await response.json(), id };
   };
@@ -226,8 +226,11 @@ describe('a server that calls tools although the request allows none', () => {
   });
 
   test('because it refuses tool_choice gets no tools, and completes the run', async () => {
-    const bot = await tenant.bot(members);
-    app.upstream.script((exchange) => {
+    // The server remembers what each upstream refuses.
+    const own = await startApp();
+    const owner = await own.tenant();
+    const bot = await owner.bot(members);
+    own.upstream.script((exchange) => {
       const { body } = exchange.request;
       const { response } = exchange;
       if (body.tool_choice) {
@@ -236,12 +239,12 @@ describe('a server that calls tools although the request allows none', () => {
       } else if (body.tools) streams(calls('{}'))(exchange);
       else finish(exchange);
     });
-    expect((await run(bot)).body).toMatchObject({ response: 'Done.' });
-    expect(app.upstream.requests).toHaveLength(3);
-    const again = await run(bot);
+    expect((await run(bot, owner)).body).toMatchObject({ response: 'Done.' });
+    expect(own.upstream.requests).toHaveLength(3);
+    const again = await run(bot, owner);
     expect(again.body).toMatchObject({ response: 'Done.' });
-    expect(app.upstream.requests).toHaveLength(5);
-    const { spans } = await app.prisma.run.findUniqueOrThrow({ where: { id: again.id } });
+    expect(own.upstream.requests).toHaveLength(5);
+    const { spans } = await own.prisma.run.findUniqueOrThrow({ where: { id: again.id } });
     expect(JSON.stringify(spans)).toContain('"parley.request.left_out":["tool_choice"]');
   });
 });
