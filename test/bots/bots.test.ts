@@ -152,16 +152,15 @@ describe('bots', () => {
   test('are deleted with all of their data, and removed from the keys restricted to them', async () => {
     const id = await tenant.bot();
     await tenant.key({ botIds: [id] });
+    const key = await app.prisma.apiKey.findFirstOrThrow({ where: { botIds: { has: id } } });
     await tenant.chat(id, { message: 'Hello!' });
     const { data } = await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
     expect(data).toEqual({ deleteBot: id });
     expect(await app.prisma.run.count({ where: { botId: id } })).toBe(0);
     expect(await app.prisma.session.count({ where: { botId: id } })).toBe(0);
     expect((await tenant.chat(id, { message: 'Hello?' })).status).toBe(404);
-    const row = await app.prisma.apiKey.findFirstOrThrow({
-      where: { accountId: tenant.accountId, restricted: true },
-    });
-    expect(row.botIds).toEqual([]);
+    const row = await app.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    expect(row).toMatchObject({ restricted: true, botIds: [] });
   });
 
   test('keep their ids after deletion, so that no other bot gets them', async () => {

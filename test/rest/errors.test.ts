@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { ERRORS, type ErrorCode } from '../../src/errors/errors.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { DOCUMENTED_STATUS, readError } from '../helpers/documented.ts';
-import type { Script } from '../helpers/upstream.ts';
+import { hello, type Script } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let broken: TestApp;
@@ -32,6 +32,9 @@ beforeAll(async () => {
   undeployed = await tenant.bot(null);
   const attempt = await rest('deploy', { agentlang: 'nonsense' });
   failed = ((await attempt.json()) as { deployment_id: string }).deployment_id;
+});
+beforeEach(() => {
+  app.upstream.script(hello);
 });
 
 type Options = { of?: string; key?: string | null; url?: string; headers?: object };
