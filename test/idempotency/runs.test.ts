@@ -155,6 +155,38 @@ async function busySession({ url, upstream }: TestApp) {
   return { session, finish: finished.resolve };
 }
 
+describe('a chat that only replays', () => {
+  test('waits while the first request waits for its session', async () => {
+    const { session, finish } = await busySession(app);
+    const key = randomUUID();
+    const headers = withKey(key, session);
+    const first = post(app.url, 'chat', { message: 'Next' }, headers);
+    await expect.poll(app.waiting).toBe(1);
+    const only = { ...headers, 'idempotency-replay-only': 'true' };
+    const replayed = post(other.url, 'chat', { message: 'Next' }, only);
+    await expect.poll(other.openResponses).toBe(1);
+    app.upstream.script(hello);
+    finish();
+    const [one, two] = await Promise.all([first, replayed]);
+    expect(two.headers.get('idempotency-replayed')).toBe('true');
+    expect(two.headers.get('x-run-id')).toBe(one.headers.get('x-run-id'));
+  });
+
+  test('finds no run that another caller has begun with the key', async () => {
+    app.upstream.script(hello);
+    const key = randomUUID();
+    expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).ok).toBe(true);
+    const { data } = await tenant.graphql(
+      `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "${key}" }) { token } }`,
+    );
+    const { errors } = await app.graphql(
+      data.createSessionToken.token,
+      `mutation { chat(botId: "${bot}", input: { message: "Hi", idempotencyKey: "${key}", replayOnly: true }) { runId } }`,
+    );
+    expect(errors?.[0]?.extensions.code).toBe('RUN_NOT_FOUND');
+  });
+});
+
 const HOUR_MS = 3_600_000;
 const LOST = new Error('The connection was cut.');
 
