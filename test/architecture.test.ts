@@ -178,11 +178,14 @@ describe('the architecture', () => {
         ({ from, to }) =>
           moduleOf(to) === 'console' &&
           moduleOf(from) !== 'console' &&
-          !(to === 'console/screens.ts' && from.startsWith('transport/console/')),
+          !(
+            /^console\/screen(s|-addresses)\.ts$/.test(to) && from.startsWith('transport/console/')
+          ),
       ),
     ).toEqual([]);
     // The server reads the table of screens.
     expect(importsOf('console/screens.ts')).toEqual([]);
+    expect(importsOf('console/screen-addresses.ts')).toEqual(['console/screens.ts']);
   });
 
   test('keeps the client, which is published by itself, apart from the server', () => {

@@ -1,4 +1,4 @@
-import { screenAt } from './screens.ts';
+import { screenAt } from './screen-addresses.ts';
 
 const start = () => import('./screens/start/start.tsx');
 const evaluations = () => import('./screens/evaluations/evaluations.tsx');

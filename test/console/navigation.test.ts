@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ROWS } from '../../src/console/screens.ts';
+import { ROWS } from '../../src/console/screen-addresses.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';

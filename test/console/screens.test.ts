@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { addressOf, ROWS, SCREENS, screenAt } from '../../src/console/screens.ts';
+import { addressOf, ROWS, screenAt } from '../../src/console/screen-addresses.ts';
+import { SCREENS } from '../../src/console/screens.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
-import { matches, ROWS } from '../../src/console/screens.ts';
+import { matches, ROWS } from '../../src/console/screen-addresses.ts';
 import { openBrowser } from '../helpers/chromium.ts';
 import { temporaryDirectory } from '../helpers/directories.ts';
 import { startServer } from '../helpers/server.ts';

@@ -1,6 +1,6 @@
 import type { Environment, KeyScope } from '../../generated/operations/console.ts';
 import type { IconName } from '../parts/icon.tsx';
-import { addressOf, ROWS, screenAt } from '../screens.ts';
+import { addressOf, ROWS, screenAt } from '../screen-addresses.ts';
 import { environmentQuery } from './environments.ts';
 
 /** A place that the navigation leads to. */

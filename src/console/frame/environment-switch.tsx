@@ -3,7 +3,7 @@ import type { Environment } from '../../generated/operations/console.ts';
 import { DEFAULT_ENVIRONMENT } from '../../vocabulary/environments.ts';
 import { Faults } from '../parts/faults.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { screenAt } from '../screens.ts';
+import { screenAt } from '../screen-addresses.ts';
 import { ENVIRONMENT_OPTIONS, environmentIn, withEnvironment } from './environments.ts';
 
 const WITH_BOTH = [...ENVIRONMENT_OPTIONS, { name: 'BOTH' as const, label: 'Both' }];

@@ -7,7 +7,7 @@ import {
   type EnvironmentName,
 } from '../../vocabulary/environments.ts';
 import { toLowerCase, valuesOf } from '../../vocabulary/names.ts';
-import { screenAt } from '../screens.ts';
+import { screenAt } from '../screen-addresses.ts';
 import { createStore, useStore } from '../server/store.ts';
 import { readName } from './parameter.ts';
 

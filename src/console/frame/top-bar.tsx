@@ -1,5 +1,5 @@
 import { Link, useLocation } from 'wouter';
-import { addressOf, ROWS, screenAt } from '../screens.ts';
+import { addressOf, ROWS, screenAt } from '../screen-addresses.ts';
 import { useOptionalViewer } from '../server/viewer.ts';
 import { BotSwitcher } from './bot-switcher.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';

@@ -39,10 +39,11 @@ export type FilterName = (typeof FILTER_NAMES)[number];
 /** The conditions of the filter bar. The switch of the environment has the other one. */
 const BAR_NAMES = FILTER_NAMES.filter((name) => name !== 'environment');
 
+/** Changes to the parameters of an address. An empty one is removed. */
+export type FilterChange = Partial<Record<FilterName, string>>;
+
 /** Removes the conditions of the filter bar from an address. */
-export const NO_FILTERS: Partial<Record<FilterName, string>> = Object.fromEntries(
-  BAR_NAMES.map((name) => [name, '']),
-);
+export const NO_FILTERS: FilterChange = Object.fromEntries(BAR_NAMES.map((name) => [name, '']));
 
 /** Periods that end now, in hours. */
 export const RANGES: Record<string, { label: string; hours: number }> = {
@@ -129,10 +130,7 @@ export function readFilters(search: URLSearchParams): Filters {
 }
 
 /** The address with other conditions, an empty one removed, and all its other parameters. */
-export function withFilters(
-  search: URLSearchParams,
-  change: Partial<Record<FilterName, string>>,
-): URLSearchParams {
+export function withFilters(search: URLSearchParams, change: FilterChange): URLSearchParams {
   const next = new URLSearchParams(search);
   for (const [name, value] of Object.entries(change)) {
     if (value) next.set(name, value);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { isScreen, REDIRECTS, ROWS } from '../../console/screens.ts';
+import { isScreen, REDIRECTS, ROWS } from '../../console/screen-addresses.ts';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
 import { createSharedText, type SendText } from '../shared-text.ts';

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { FindRun } from '../../../generated/operations/console.ts';
-import { addressOf, ROWS } from '../../screens.ts';
+import { addressOf, ROWS } from '../../screen-addresses.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Faults } from '../../parts/faults.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { countFilters, type FilterName, type Filters, NO_FILTERS } from '../../runs/filter.ts';
+import { countFilters, type FilterChange, type Filters, NO_FILTERS } from '../../runs/filter.ts';
 import { FilterChip } from './filter-chip.tsx';
 import { CHIP_NAMES, CHIPS, type ChipName } from './filter-chips.ts';
 import './filter-bar.css';
@@ -12,8 +12,6 @@ import { TimeChip } from './time-chip.tsx';
 
 /** Pause in typing after which a search begins. */
 const PAUSE_MS = 120;
-
-export type FilterChange = Partial<Record<FilterName, string>>;
 
 /** The conditions on the runs, each with its problem. */
 export function FilterBar({

@@ -3,7 +3,7 @@ import { valuesOf } from '../../../vocabulary/names.ts';
 import { MAX_COUNTED_RUNS } from '../../../vocabulary/run-counts.ts';
 import { count } from '../../numbers.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { type FilterName, type Filters, filterAt } from '../../runs/filter.ts';
+import { type FilterChange, type Filters, filterAt } from '../../runs/filter.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { QUICK_FILTERS, withQuick } from './quick-filters.ts';
 
@@ -22,7 +22,7 @@ export function QuickChips({
   botId: string;
   filters: Filters;
   now: number;
-  onChange(change: Partial<Record<FilterName, string>>): void;
+  onChange(change: FilterChange): void;
 }) {
   const filter = { to: new Date(now).toISOString(), ...filterAt(filters, now) };
   const { data } = useServerQuery(RunCounts, {

@@ -2,12 +2,10 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Choice, Choices } from '../../parts/choices.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { type FilterName, type Filters, RANGES } from '../../runs/filter.ts';
+import { type FilterChange, type Filters, RANGES } from '../../runs/filter.ts';
 import { ConditionChip } from './condition-chip.tsx';
 
-type TimeChange = Partial<Record<FilterName, string>>;
-
-const NO_TIME: TimeChange = { range: '', date: '', from: '', to: '' };
+const NO_TIME: FilterChange = { range: '', date: '', from: '', to: '' };
 
 const moment = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -22,7 +20,7 @@ export function TimeChip({
   onChange,
 }: {
   filters: Filters;
-  onChange(change: TimeChange): void;
+  onChange(change: FilterChange): void;
 }) {
   const isSet = values.range || values.date || values.from || values.to;
   const isWrong = faults.range || faults.date || faults.from || faults.to;

@@ -3,7 +3,8 @@ import type { KeyScope } from '../../../generated/operations/console.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Empty } from '../../parts/state.tsx';
 import { LinkTabs } from '../../parts/tabs.tsx';
-import { ROWS, SCREENS } from '../../screens.ts';
+import { ROWS } from '../../screen-addresses.ts';
+import { SCREENS } from '../../screens.ts';
 import { lacks, useViewer } from '../../server/viewer.ts';
 import './settings.css';
 
