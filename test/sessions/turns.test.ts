@@ -4,6 +4,7 @@ import { createPubSub } from '../../src/coordination/pubsub.ts';
 import type { Owner } from '../../src/coordination/worker-lease.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import type { NewSession, SessionState } from '../../src/sessions/history.ts';
+import { createTickets } from '../../src/sessions/tickets.ts';
 import { createTurns } from '../../src/sessions/turns.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { makeId } from '../../src/text/ids.ts';
@@ -46,6 +47,13 @@ const lock = ({ sessionId }: NewSession) =>
     prisma,
     (tx) => tx.$queryRaw`SELECT id FROM sessions WHERE session_id = ${sessionId} FOR UPDATE`,
   );
+
+/** Whether another transaction has locked the session's row. */
+async function isLocked({ sessionId }: NewSession): Promise<boolean> {
+  const unlocked = await prisma.$queryRaw<unknown[]>`
+    SELECT id FROM sessions WHERE session_id = ${sessionId} FOR UPDATE SKIP LOCKED`;
+  return unlocked.length === 0;
+}
 
 /** Evicts a process, as the others do after it was killed. */
 const kill = (owner: Owner) => prisma.owner.delete({ where: { id: owner.id() } });
@@ -255,7 +263,18 @@ describe('the turns of a session', () => {
 
 describe('a turn that becomes free', () => {
   test.skipIf(!inject('databaseUrl'))('is never taken twice', async () => {
-    const [a, b, c] = [await replica(), await replica(), await replica()];
+    const [a, b, c] = [
+      await replica(),
+      await replica(),
+      await startOwner({ prisma, sql, log, onLost: () => {} }),
+    ];
+    const tickets = createTickets({
+      prisma,
+      log,
+      owner: c,
+      pubsub: createPubSub(),
+      maxWaitMs: 240_000,
+    });
     // Sessions in the order of their ids; the one in the middle is held by A.
     const name = randomUUID();
     const [first, second, third] = ['1', '2', '3'].map((number) => newSession(name + number));
@@ -264,14 +283,16 @@ describe('a turn that becomes free', () => {
       await a.turns.release(await a.turns.acquire(session, { signal }));
     const held = await a.turns.acquire(second, { signal });
     const [freeFirst, freeThird] = [await lock(first), await lock(third)];
-    // B requests all three in one statement, which blocks on the first row.
+    // B requests all three in one statement, which blocks on the first row and so does not see the ticket of C.
     const byB = [first, second, third].map((session) => b.turns.acquire(session, { signal }));
     await untilWaiting(prisma, 1);
-    const byC = c.turns.acquire({ ...second, key: makeId('ses') }, { signal });
-    await expect.poll(() => waiting(held)).toBe(1);
+    const ticket = await tickets.enqueue(second);
+    if (!ticket) throw new Error('The session exists.');
     await a.turns.release(held);
-    // B takes the first two and blocks on the third. C polls meanwhile, and blocks on B's lock of the second.
+    // B takes the first two and blocks on the third. Only then C polls, and blocks on B's lock of the second.
     await freeFirst();
+    await expect.poll(() => isLocked(second)).toBe(true);
+    const byC = tickets.waitForTurn(ticket, signal);
     await untilWaiting(prisma, 2);
     await freeThird();
     const [one, two, three] = await Promise.all(byB);
@@ -279,7 +300,7 @@ describe('a turn that becomes free', () => {
     const row = await prisma.session.findUniqueOrThrow({ where: { id: held.key } });
     expect(row.leaseId).toBe(two.leaseId);
     await Promise.all([one, two, three].map(b.turns.release));
-    await c.turns.release(await byC);
+    expect(await byC).toMatchObject({ key: held.key, leaseId: ticket.leaseId });
   });
 });
 
