@@ -17,11 +17,15 @@ export function testDatabase(): Promise<Database> {
   return opened;
 }
 
-/** Deletes what waits for an app: an app of the worker's next file would execute, recover and count it. */
+/** Ends what waits for an app: an app of the worker's next file would execute, recover and count it. */
 async function abandonWork(): Promise<void> {
   const { prisma } = await testDatabase();
   await prisma.$executeRaw`
     WITH ended AS (UPDATE runs SET status = 'CANCELLED' WHERE status IN ('QUEUED', 'RUNNING')),
+      settled AS (UPDATE approvals SET settled_at = now() WHERE settled_at IS NULL AND decided_at IS NOT NULL),
+      expiring AS (DELETE FROM approvals WHERE status = 'WAITING'),
+      released AS (UPDATE deployments SET gate = NULL WHERE status = 'PENDING'),
+      evaluated AS (DELETE FROM evaluations WHERE finished_at IS NULL),
       received AS (DELETE FROM telegram_updates),
       connected AS (DELETE FROM channel_states)
     DELETE FROM owners`;
