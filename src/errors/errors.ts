@@ -138,7 +138,7 @@ export type ErrorDetail = { path: string; message: string };
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
-  /** For `invalid_request`: every problem, up to a limit. */
+  /** For `invalid_request`: every problem, up to a limit. Of some other errors: the field that caused them. */
   readonly details: ErrorDetail[] | undefined;
   /** The failed run, if one had started. */
   readonly runId: string | undefined;
@@ -186,9 +186,15 @@ const NOT_FOUND = {
   evaluation: 'evaluation_not_found',
 } as const;
 
-/** Creates the error for an id that nothing visible to the caller has. */
-export function notFound(what: keyof typeof NOT_FOUND, id: string): GatewayError {
-  return new GatewayError(NOT_FOUND[what], `There is no ${what} "${id}".`);
+/**
+ * Creates the error for an id that nothing visible to the caller has.
+ *
+ * @param path of the field of the request that has the id, if another field names the object of the request.
+ */
+export function notFound(what: keyof typeof NOT_FOUND, id: string, path?: string): GatewayError {
+  const message = `There is no ${what} "${id}".`;
+  const details = path === undefined ? undefined : [{ path, message: cut(message) }];
+  return new GatewayError(NOT_FOUND[what], message, details && { details });
 }
 
 /** Problems that one response lists. */

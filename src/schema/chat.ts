@@ -214,7 +214,7 @@ async function sessionOf(id: string, { botId, input }: ChatArguments, context: C
   if (input.sessionId != null) throw problem('does not go together with sessionId');
   const select = { sessionId: true, environment: true };
   const run = await context.prisma.run.findFirst({ where: { id, botId }, select });
-  if (run === null) throw notFound('run', id);
+  if (run === null) throw notFound('run', id, 'input.previousRunId');
   if (run.sessionId === null) throw problem('has no session that can be continued');
   if (run.environment !== (input.environment ?? DEFAULT_ENVIRONMENT))
     throw problem('belongs to another environment');

@@ -231,6 +231,7 @@ describe('a conversation', () => {
         status: 404,
         code: 'run_not_found',
         type: 'not_found_error',
+        param: 'previous_response_id',
       });
     const staged = await tenant.bot('', 'STAGING');
     const { id: ofStaging } = await respond('One', { model: `${staged}:staging` });
