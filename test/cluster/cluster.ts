@@ -8,6 +8,7 @@
  */
 import { align } from '../bench/report.ts';
 import type { Event, Play } from './event.ts';
+import { playKilled } from './events/killed.ts';
 import { playPgBouncer } from './events/pgbouncer.ts';
 import { playPostgres } from './events/postgres.ts';
 import { playRedis } from './events/redis.ts';
@@ -19,6 +20,7 @@ const PLAYS: Record<string, Play> = {
   pgbouncer: playPgBouncer,
   redis: playRedis,
   start: playStart,
+  killed: playKilled,
 };
 
 const HEAD = ['event', 'answers', 'failed', 'lost', 'stuck', 'longest gap', 'unavailable', 'seen'];
