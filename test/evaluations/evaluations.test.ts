@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
@@ -445,34 +444,6 @@ describe('a judged expectation', () => {
     expect(results[0].attempts[0].turns[0].expectations[0].detail).toMatch(
       /no valid answer, twice/,
     );
-  });
-
-  const verdictIn = async (judging: TestApp) => {
-    const asking = await judging.tenant();
-    const { data } = await asking.graphql(
-      `mutation ($bot: ID!, $source: String!) {
-        startEvaluation(botId: $bot, input: { source: $source }) { id } }`,
-      { bot: await asking.bot(''), source: sourceWith(JUDGED) },
-    );
-    const { id } = data.startEvaluation;
-    const find = async () =>
-      (await asking.graphql(`{ evaluation(id: "${id}") { verdict } }`)).data.evaluation.verdict;
-    await expect.poll(find, { timeout: 60_000 }).not.toBeNull();
-    return find();
-  };
-
-  test('is decided by the model in PARLEY_JUDGE_MODEL', async () => {
-    const judging = await startApp({ judgeModel: 'judge-1' });
-    judging.upstream.script(({ request, say, end }) => {
-      say(request.body.model === 'judge-1' ? '{"reason": "So.", "holds": true}' : 'Hi.');
-      end();
-    });
-    expect(await verdictIn(judging)).toBe('PASSED');
-  });
-
-  test('is skipped, never passed, by the offline model', async () => {
-    const model = createOfflineModel({ pace: 0 });
-    expect(await verdictIn(await startApp({ model }))).toBe('SKIPPED');
   });
 });
 
