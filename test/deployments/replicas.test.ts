@@ -40,6 +40,9 @@ const promptOf = async (at: TestApp, bot: string) => {
 describe('the active deployment of a bot', () => {
   test('is read once while its version is unchanged, and each time if the version is unknown', async () => {
     const bot = await tenant.bot();
+    // The deployment is remembered for a second, which does not end in this test.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
     let reads = 0;
     const prisma = new Proxy(app.prisma, {
       get: (target, name, receiver) => {
