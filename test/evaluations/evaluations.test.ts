@@ -4,6 +4,9 @@ import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import { hello } from '../helpers/upstream.ts';
 
+/** The time of the limits: in the last minute of a day, an evaluation without requests waits for the next day. */
+const NOON = Date.UTC(2026, 10, 20, 12);
+
 let site: Site;
 let app: TestApp;
 let tenant: Tenant;
@@ -11,7 +14,7 @@ let bot: string;
 
 beforeAll(async () => {
   site = await startSite();
-  app = await startApp({ allowedHosts: [site.host] });
+  app = await startApp({ allowedHosts: [site.host], clock: () => NOON });
 });
 beforeEach(async () => {
   tenant = await app.tenant();
