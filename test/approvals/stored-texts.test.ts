@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startRetention } from '../../src/runs/life/retention.ts';
 import { firstIdAt } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
@@ -9,6 +8,7 @@ import {
   refundTools,
   requestRefund,
   settled,
+  sweepUntil,
   waitingCall,
 } from './refund-desk.ts';
 
@@ -53,9 +53,8 @@ const textsOf = async (id: string) => {
 
 /** Lets the sweep of texts run until a call has none. */
 const sweep = async (id: string, toolCallDays: number) => {
-  await using _retention = startRetention({ prisma: app.prisma, log, toolCallDays });
   const arguments_ = async () => (await stored(id)).toolCall.arguments;
-  await expect.poll(arguments_).toBeNull();
+  await sweepUntil({ prisma: app.prisma, log, toolCallDays }, arguments_, null);
 };
 
 test('a call that waits keeps what it needs, although no texts are stored, until the user knows the outcome', async () => {
@@ -132,8 +131,8 @@ test('the texts of calls that needed no approval are gone after the days, and th
   const old = firstIdAt('tcl', Date.now() - 31 * 24 * 60 * 60 * 1_000).slice(0, -8);
   const id = `${old}${lookup?.id.slice(-8)}`;
   await app.prisma.toolCall.update({ where: { id: lookup?.id ?? '' }, data: { id } });
-  await using _retention = startRetention({ prisma: app.prisma, log });
-  await expect.poll(async () => (await read())[0]?.arguments).toBeNull();
+  const arguments_ = async () => (await read())[0]?.arguments;
+  await sweepUntil({ prisma: app.prisma, log }, arguments_, null);
   expect(await read()).toEqual([
     { id, status: 'COMPLETED', name: 'orders.lookup', arguments: null, result: null },
     note,
