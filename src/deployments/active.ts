@@ -154,6 +154,8 @@ export function createActiveDeployments({
       if (known && known.version === version) return load(known.deploymentId);
       const where = { botId_environment: { botId, environment } };
       const select = { deploymentId: true };
+      // Remembered since before the read: a deploy that the read has missed waits for this time alone.
+      const start = performance.now();
       const found = await retryInRequest(() =>
         prisma.activeDeployment.findUnique({ where, select }),
       );
@@ -164,7 +166,7 @@ export function createActiveDeployments({
         );
       }
       const { deploymentId } = found;
-      if (version !== undefined) active.set(name, { deploymentId, version });
+      if (version !== undefined) active.set(name, { deploymentId, version }, { start });
       return load(deploymentId);
     },
   };

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
-import { startRetention } from '../../src/runs/life/retention.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import {
@@ -9,6 +8,7 @@ import {
   refundTools,
   requestRefund,
   settled,
+  sweepUntil,
   waitingCall,
 } from './refund-desk.ts';
 
@@ -66,8 +66,7 @@ test('the retention sweep deletes the records of tool calls with their runs', as
     where: { id: { in: runs } },
     data: { createdAt: old, finishedAt: old },
   });
-  await using _retention = startRetention({ prisma: app.prisma, log, days: 2 });
-  await expect.poll(left).toEqual({ ...NONE, approvals: 1 });
+  await sweepUntil({ prisma: app.prisma, log, days: 2 }, left, { ...NONE, approvals: 1 });
   expect(await app.prisma.toolCall.count({ where: { runId: kept } })).toBe(1);
 });
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { startRetention } from '../../src/runs/life/retention.ts';
 import type { GraphQLAnswer, Tenant, TestApp } from '../helpers/app.ts';
 import type { Site } from '../helpers/site.ts';
 import type { Script } from '../helpers/upstream.ts';
@@ -71,4 +72,21 @@ export async function settled({ prisma }: TestApp, id: string): Promise<string> 
   const find = () => prisma.approval.findUniqueOrThrow({ where: { id } });
   await expect.poll(async () => (await find()).settledAt, { timeout: 60_000 }).not.toBeNull();
   return (await find()).followUpId ?? '';
+}
+
+/**
+ * Sweeps until a value is the expected one. A sweep leaves out what another one does at that moment, such as the first sweep of
+ * an app, and would follow only after ten minutes, so that further ones begin.
+ */
+export async function sweepUntil<Value>(
+  options: Parameters<typeof startRetention>[0],
+  read: () => Promise<Value>,
+  expected: Value,
+): Promise<void> {
+  await using sweeps = new AsyncDisposableStack();
+  const sweepAndRead = () => {
+    sweeps.use(startRetention(options));
+    return read();
+  };
+  await expect.poll(sweepAndRead, { interval: 250 }).toEqual(expected);
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startRetention } from '../../src/runs/life/retention.ts';
 import { firstIdAt } from '../../src/text/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
@@ -9,31 +8,32 @@ import {
   refundTools,
   requestRefund,
   settled,
+  sweepUntil,
   waitingCall,
 } from './refund-desk.ts';
 
 let site: Site;
-/** Keeps texts for 30 days. */
+/** The only app of a test: any app on the database may do the work after a decision, and keeps texts as it is set. */
 let app: TestApp;
-/** Keeps no texts. */
-let silent: TestApp;
 let tenant: Tenant;
 
 const log = { warn: () => {}, error: () => expect.unreachable() };
 
 beforeAll(async () => {
   site = await startSite();
-  const options = { allowedHosts: [site.host] };
-  app = await startApp(options);
-  silent = await startApp({ ...options, toolCallDays: 0 });
 });
-beforeEach(async () => {
+beforeEach(() => {
   site.requests.length = 0;
   site.handle((_request, response) => response.end('Refunded.'));
-  for (const { upstream } of [app, silent]) upstream.script(requestRefund());
-  tenant = await silent.tenant();
 });
 afterAll(() => site.close());
+
+/** Starts the app of a test, which keeps the texts of calls for some days. */
+const open = async (toolCallDays?: number) => {
+  app = await startApp({ allowedHosts: [site.host], toolCallDays });
+  app.upstream.script(requestRefund());
+  tenant = await app.tenant();
+};
 
 const stored = async (id: string) => {
   const { toolCall, ...approval } = await app.prisma.approval.findUniqueOrThrow({
@@ -53,15 +53,15 @@ const textsOf = async (id: string) => {
 
 /** Lets the sweep of texts run until a call has none. */
 const sweep = async (id: string, toolCallDays: number) => {
-  await using _retention = startRetention({ prisma: app.prisma, log, toolCallDays });
   const arguments_ = async () => (await stored(id)).toolCall.arguments;
-  await expect.poll(arguments_).toBeNull();
+  await sweepUntil({ prisma: app.prisma, log, toolCallDays }, arguments_, null);
 };
 
 test('a call that waits keeps what it needs, although no texts are stored, until the user knows the outcome', async () => {
+  await open(0);
   const bot = await tenant.bot(refundTools(site));
   await askForRefund(tenant, bot);
-  const id = await waitingCall(silent, bot);
+  const id = await waitingCall(app, bot);
   const { approval, toolCall } = await stored(id);
   expect([approval.arguments, toolCall.arguments]).toEqual([
     '{"order_id":"A-1","amount":5}',
@@ -69,8 +69,8 @@ test('a call that waits keeps what it needs, although no texts are stored, until
   ]);
   expect(approval.request).toMatchObject({ url: `${site.origin}/refunds` });
   await decide(tenant, id, 'APPROVE', { arguments: { order_id: 'A-1', amount: 2 } });
-  const told = await settled(silent, id);
-  const run = await silent.prisma.run.findUniqueOrThrow({ where: { id: told } });
+  const told = await settled(app, id);
+  const run = await app.prisma.run.findUniqueOrThrow({ where: { id: told } });
   expect(run.response).toContain('Its result: Refunded.');
   expect(site.requests.map(({ body }) => body)).toEqual(['{"order_id":"A-1","amount":2}']);
   expect((await stored(id)).toolCall.result).toBeNull();
@@ -97,30 +97,31 @@ test('a call that waits keeps what it needs, although no texts are stored, until
 });
 
 test('the sweep leaves a call that waits as it is, whatever its age is', async () => {
+  await open(0);
   const bot = await tenant.bot(refundTools(site));
   await askForRefund(tenant, bot, 'ada');
-  const waits = await waitingCall(silent, bot);
+  const waits = await waitingCall(app, bot);
   await decide(tenant, waits, 'DENY');
-  await settled(silent, waits);
+  await settled(app, waits);
   await askForRefund(tenant, bot, 'bob');
-  const id = await waitingCall(silent, bot);
+  const id = await waitingCall(app, bot);
   await sweep(waits, 0);
   expect((await stored(id)).approval.arguments).toBe('{"order_id":"A-1","amount":5}');
   await decide(tenant, id, 'APPROVE');
-  await settled(silent, id);
+  await settled(app, id);
   expect(site.requests).toHaveLength(1);
 });
 
 test('the texts of calls that needed no approval are gone after the days, and their rows remain', async () => {
-  const owner = await app.tenant();
-  const bot = await owner.bot(refundTools(site));
+  await open();
+  const bot = await tenant.bot(refundTools(site));
   app.upstream.script(({ request, call, say, end }) => {
     if (request.body.messages.at(-1)?.role === 'user')
       return call(['orders_lookup', { order_id: 'A-1' }], ['orders_note', { text: 'Found.' }]);
     say('Done.');
     return end();
   });
-  const { run_id: runId } = await (await owner.chat(bot, { message: 'Find A-1.' })).json();
+  const { run_id: runId } = await (await tenant.chat(bot, { message: 'Find A-1.' })).json();
   const select = { id: true, status: true, name: true, arguments: true, result: true } as const;
   const read = () =>
     app.prisma.toolCall.findMany({ where: { runId }, select, orderBy: { position: 'asc' } });
@@ -130,8 +131,8 @@ test('the texts of calls that needed no approval are gone after the days, and th
   const old = firstIdAt('tcl', Date.now() - 31 * 24 * 60 * 60 * 1_000).slice(0, -8);
   const id = `${old}${lookup?.id.slice(-8)}`;
   await app.prisma.toolCall.update({ where: { id: lookup?.id ?? '' }, data: { id } });
-  await using _retention = startRetention({ prisma: app.prisma, log });
-  await expect.poll(async () => (await read())[0]?.arguments).toBeNull();
+  const arguments_ = async () => (await read())[0]?.arguments;
+  await sweepUntil({ prisma: app.prisma, log }, arguments_, null);
   expect(await read()).toEqual([
     { id, status: 'COMPLETED', name: 'orders.lookup', arguments: null, result: null },
     note,

@@ -6,6 +6,9 @@ import { linkRedis } from '../helpers/redis.ts';
 
 const redisUrl = inject('redisUrl');
 
+/** The second that a command has is shorter than a pause of a busy machine. */
+const LONG_LIMITS = { commandTimeout: 240_000, socketTimeout: 240_000 };
+
 /** Opens Redis as a new user with these rights. `npm run test:cluster` plays replicas, clusters and full servers. */
 async function openAs(...rights: string[]) {
   const { redis } = await linkRedis();
@@ -15,6 +18,7 @@ async function openAs(...rights: string[]) {
   atTheEnd(() => redis.client.call('ACL', 'DELUSER', name));
   const url = Object.assign(new URL(redisUrl), { username: name, password: 'hunter2' });
   const opened = await openRedis(url.href, redis.prefix);
+  for (const { options } of [opened.client, opened.subscriber]) Object.assign(options, LONG_LIMITS);
   atTheEnd(opened.close);
   return opened;
 }

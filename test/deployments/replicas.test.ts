@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { actorOf } from '../../src/accounts/audit.ts';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { createBots } from '../../src/bots/bots.ts';
@@ -7,6 +7,7 @@ import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createActiveDeployments } from '../../src/deployments/active.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { makeKeys } from '../helpers/keys.ts';
+import { withMember } from '../helpers/lossy-database.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 let app: TestApp;
@@ -39,6 +40,9 @@ const promptOf = async (at: TestApp, bot: string) => {
 describe('the active deployment of a bot', () => {
   test('is read once while its version is unchanged, and each time if the version is unknown', async () => {
     const bot = await tenant.bot();
+    // The deployment is remembered for a second, which does not end in this test.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
     let reads = 0;
     const prisma = new Proxy(app.prisma, {
       get: (target, name, receiver) => {
@@ -56,6 +60,26 @@ describe('the active deployment of a bot', () => {
     await find(bot, 'PRODUCTION');
     expect(reads).toBe(4);
     await expect(find(bot, 'STAGING', '2')).rejects.toMatchObject({ code: 'bot_not_deployed' });
+  });
+
+  test('is remembered for a second since before its read, which may miss a deploy', async () => {
+    const bot = await tenant.bot();
+    let now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    const { activeDeployment } = app.prisma;
+    const slowRead = vi.fn(async (...which: Parameters<typeof activeDeployment.findUnique>) => {
+      const found = await activeDeployment.findUnique(...which);
+      now += 600;
+      return found;
+    });
+    const slow = withMember(activeDeployment, 'findUnique', slowRead);
+    const prisma = withMember(app.prisma, 'activeDeployment', slow);
+    const { find } = createActiveDeployments({ prisma, cipher: testCipher });
+    await find(bot, 'PRODUCTION', '1');
+    now += 500;
+    await find(bot, 'PRODUCTION', '1');
+    expect(slowRead).toHaveBeenCalledTimes(2);
   });
 
   test('is the new definition from the next request on', async () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import { hello } from '../helpers/upstream.ts';
+
+/** The time of the limits: in the last minute of a day, an evaluation without requests waits for the next day. */
+const NOON = Date.UTC(2026, 10, 20, 12);
 
 let site: Site;
 let app: TestApp;
@@ -12,7 +14,7 @@ let bot: string;
 
 beforeAll(async () => {
   site = await startSite();
-  app = await startApp({ allowedHosts: [site.host] });
+  app = await startApp({ allowedHosts: [site.host], clock: () => NOON });
 });
 beforeEach(async () => {
   tenant = await app.tenant();
@@ -445,34 +447,6 @@ describe('a judged expectation', () => {
     expect(results[0].attempts[0].turns[0].expectations[0].detail).toMatch(
       /no valid answer, twice/,
     );
-  });
-
-  const verdictIn = async (judging: TestApp) => {
-    const asking = await judging.tenant();
-    const { data } = await asking.graphql(
-      `mutation ($bot: ID!, $source: String!) {
-        startEvaluation(botId: $bot, input: { source: $source }) { id } }`,
-      { bot: await asking.bot(''), source: sourceWith(JUDGED) },
-    );
-    const { id } = data.startEvaluation;
-    const find = async () =>
-      (await asking.graphql(`{ evaluation(id: "${id}") { verdict } }`)).data.evaluation.verdict;
-    await expect.poll(find, { timeout: 60_000 }).not.toBeNull();
-    return find();
-  };
-
-  test('is decided by the model in PARLEY_JUDGE_MODEL', async () => {
-    const judging = await startApp({ judgeModel: 'judge-1' });
-    judging.upstream.script(({ request, say, end }) => {
-      say(request.body.model === 'judge-1' ? '{"reason": "So.", "holds": true}' : 'Hi.');
-      end();
-    });
-    expect(await verdictIn(judging)).toBe('PASSED');
-  });
-
-  test('is skipped, never passed, by the offline model', async () => {
-    const model = createOfflineModel({ pace: 0 });
-    expect(await verdictIn(await startApp({ model }))).toBe('SKIPPED');
   });
 });
 

@@ -1,5 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOfflineModel } from '../../src/model/offline.ts';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;
@@ -261,6 +260,9 @@ describe('a deploy with a gate', () => {
     await setGate({ tests: true });
     const source = sourceWith();
     await decided((await deploy({ source })).deployment.id);
+    // The deploy waits 5 seconds for the decision. A pause of a busy machine may be as long.
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+    onTestFinished(() => limit.mockRestore());
     expect((await deploy({ source })).deployment).toMatchObject({
       status: 'DEPLOYED',
       waitsForGate: false,
@@ -371,23 +373,6 @@ describe('a deploy with a gate', () => {
     await tenant.graphql(`mutation { cancelEvaluation(id: "${evaluationId}") { id } }`);
     const cancelled = await decided(deployment.id);
     expect(linesOf(cancelled)).toEqual(['the evaluation of the gate was cancelled [gate-failed]']);
-  });
-
-  test('fails if a test cannot be judged', async () => {
-    const offline = await startApp({ model: createOfflineModel({ pace: 0 }) });
-    const own = await offline.tenant();
-    const desk = await own.bot('');
-    await own.graphql(
-      `mutation { updateBot(id: "${desk}", input: { gate: { tests: true } }) { id } }`,
-    );
-    const { data } = await own.graphql(
-      'mutation ($bot: ID!, $source: String!) { deploy(botId: $bot, input: { source: $source }) { id } }',
-      { bot: desk, source: sourceWith('p', 'test "t" { user "a" expect reply judged "Polite." }') },
-    );
-    const where = { id: data.deploy.id };
-    const find = () => offline.prisma.deployment.findUniqueOrThrow({ where });
-    await expect.poll(async () => (await find()).status, { timeout: 30_000 }).toBe('FAILED');
-    expect(JSON.stringify((await find()).diagnostics)).toContain('could not check reply judged');
   });
 
   test('does not concern staging, but promotion', async () => {

@@ -1,7 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { startUpstream } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -73,68 +71,6 @@ test('the judge model of the input judges in place of the model of the definitio
   expect(modelsOf(app)).toEqual(['own-model', 'own-model', 'own-model', 'strict']);
 });
 
-test('the judge model of a REST request judges in place of PARLEY_JUDGE_MODEL, and the reply shows it', async () => {
-  const server = await startApp({ judgeModel: 'of-the-operator' });
-  judge(server);
-  const owner = await server.tenant();
-  const desk = await owner.bot('');
-  const post = (body: object) =>
-    fetch(`${server.url}/v1/bots/${desk}/evaluations`, {
-      method: 'POST',
-      headers: { ...owner.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ agentlang: sourceWith('model "own-model"', JUDGED), ...body }),
-    });
-  const refused = await post({ judge_model: 'm'.repeat(129) });
-  expect([refused.status, (await refused.json()).error.details]).toEqual([
-    400,
-    [{ path: 'judge_model', message: 'must not be longer than 128 characters' }],
-  ]);
-  const started = await (await post({ judge_model: 'strict' })).json();
-  expect(started.judge_model).toBe('strict');
-  const where = { id: started.evaluation_id };
-  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
-  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
-  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 1 });
-  expect(modelsOf(server)).toEqual(['own-model', 'strict']);
-});
-
-test('the judge model of the input is asked at the own server of the definition, not at the server of the operator', async () => {
-  const own = await startUpstream();
-  own.script(({ request, say, end }) => {
-    say(request.body.model === 'strict' ? VERDICT : 'Hello.');
-    end();
-  });
-  const server = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
-  const owner = await server.tenant();
-  const source = sourceWith(`model "own" { base_url "${own.baseUrl}"  api_key env.KEY }`, JUDGED);
-  const envVars = [{ name: 'KEY', value: 'sk-own' }];
-  const { data, errors } = await owner.graphql(
-    'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { id } }',
-    { bot: await owner.bot(''), input: { source, envVars, judgeModel: 'strict' } },
-  );
-  expect(errors).toBeUndefined();
-  const where = { id: data.startEvaluation.id };
-  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
-  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
-  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 1 });
-  expect(own.requests.map(({ body }) => body.model)).toEqual(['own', 'strict']);
-  expect(server.upstream.requests).toEqual([]);
-  await own.close();
-});
-
-test('with the offline model, a judged expectation stays skipped with a judge model', async () => {
-  const server = await startApp({ model: createOfflineModel({ pace: 0 }) });
-  const owner = await server.tenant();
-  const { data } = await owner.graphql(
-    'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { id } }',
-    { bot: await owner.bot(''), input: { source: sourceWith('', JUDGED), judgeModel: 'strict' } },
-  );
-  const where = { id: data.startEvaluation.id };
-  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
-  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
-  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 0, skipped: 1 });
-});
-
 test('a model name of more than 128 characters is refused, over GraphQL and REST', async () => {
   const model = 'm'.repeat(129);
   const { errors } = await start({ source: sourceWith(), model });
@@ -157,37 +93,6 @@ test('a model name of more than 128 characters is refused, over GraphQL and REST
   // These exist in GraphQL only.
   for (const unknown of [{ test_names: ['a'] }, { testNames: ['a'] }])
     expect((await post(unknown)).status).toBe(400);
-});
-
-test('the variables of the input are used for the model, and no other server gets the request', async () => {
-  const own = await startUpstream();
-  const source = sourceWith('model "own" { base_url env.MODEL_URL  api_key env.MODEL_KEY }');
-  const server = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
-  const owner = await server.tenant();
-  const desk = await owner.bot('');
-  const { data, errors } = await owner.graphql(
-    'mutation ($bot: ID!, $input: EvaluationInput!) { startEvaluation(botId: $bot, input: $input) { id } }',
-    {
-      bot: desk,
-      input: {
-        source,
-        envVars: [
-          { name: 'MODEL_URL', value: own.baseUrl },
-          { name: 'MODEL_KEY', value: 'sk-of-the-input' },
-        ],
-      },
-    },
-  );
-  expect(errors).toBeUndefined();
-  const where = { id: data.startEvaluation.id };
-  const find = () => server.prisma.evaluation.findUniqueOrThrow({ where });
-  await expect.poll(async () => (await find()).finishedAt, { timeout: 60_000 }).not.toBeNull();
-  expect(await find()).toMatchObject({ status: 'COMPLETED', passed: 1, envVars: null });
-  expect(own.requests.map(({ headers }) => headers.authorization)).toEqual([
-    'Bearer sk-of-the-input',
-  ]);
-  expect(server.upstream.requests).toEqual([]);
-  await own.close();
 });
 
 test('no text of a test is in a request to the model, except what its user says and remembers', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOfflineModel } from '../../src/model/offline.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { ATTEMPTS } from '../helpers/evaluations.ts';
 import { type Site, startSite } from '../helpers/site.ts';
@@ -449,29 +448,6 @@ describe('the comparison of replies', () => {
     const { evaluation } = await judged('{"reason": "So.", "better": "C"}');
     expect(evaluation).toMatchObject({ verdict: 'SKIPPED', passed: 0, skipped: 1 });
     expect(onlyAttempt(evaluation).comparison.reason).toMatch(/no valid answer, twice/);
-  });
-
-  test('is skipped, never passed, by the offline model, unless the replies are equal', async () => {
-    const offline = await startApp({ model: createOfflineModel({ pace: 0 }) });
-    const own = await offline.tenant();
-    const desk = await own.bot('prompt "Old."');
-    await own.chat(desk, { message: 'Hi' });
-    const verdictOf = async (change: object) => {
-      await offline.prisma.run.updateMany({ where: { botId: desk }, data: change });
-      const { data, errors } = await own.graphql(
-        `mutation ($bot: ID!, $source: String!) {
-          startEvaluation(botId: $bot, input: { source: $source, tests: false, replay: {} }) { id } }`,
-        { bot: desk, source: 'agentlang 5 agent "A" { prompt "Old." }' },
-      );
-      expect(errors).toBeUndefined();
-      const find = async () =>
-        (await own.graphql(`{ evaluation(id: "${data.startEvaluation.id}") { verdict } }`)).data
-          .evaluation.verdict;
-      await expect.poll(find, { timeout: 60_000 }).not.toBeNull();
-      return find();
-    };
-    expect(await verdictOf({})).toBe('PASSED');
-    expect(await verdictOf({ response: 'Another reply.' })).toBe('SKIPPED');
   });
 
   test('ends the evaluation without a verdict if the model that judges is away', async () => {

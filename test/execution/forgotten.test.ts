@@ -73,7 +73,7 @@ test('a run that its process has ended, but the database brings back, ends as in
   await expect
     .poll(() => runOf(forgotten.id))
     .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
-  const signal = AbortSignal.timeout(5_000);
+  const { signal } = new AbortController();
   const turn = await turns.acquire(forgotten.session, { onBusy: 'REJECT', signal });
   expect(turn.leaseId).not.toBe(forgotten.leaseId);
   await search();
@@ -86,7 +86,7 @@ test('a run that its process has ended, but the database brings back, ends as in
 test('a request that waits for a turn which its process no longer has gets it', async () => {
   const { forgotten, turns, search, close } = await openProcess();
   await prisma.run.update({ where: { id: forgotten.id }, data: { status: 'COMPLETED' } });
-  const signal = AbortSignal.timeout(10_000);
+  const { signal } = new AbortController();
   const waiting = turns.acquire(forgotten.session, { signal });
   await expect
     .poll(() => prisma.turnWaiter.count({ where: { sessionKey: forgotten.session.key } }))
