@@ -180,8 +180,10 @@ describe('the queue of runs', () => {
     const queue = await open(losing);
     const id = await (await open()).enqueue(await newRun());
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
-    // Like the run of a dead process.
-    expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
+    // Like the run of a dead process. The take fails after half a second, though the database may need longer.
+    await expect
+      .poll(() => findRun(id))
+      .toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     await prisma.run.delete({ where: { id } });
   });
 
