@@ -176,6 +176,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     keys,
     connections,
     streams,
+    initMs: connectionLimits?.initMs,
     stallMs: connectionLimits?.stallMs,
     requestMs: connectionLimits?.requestMs,
     bodyMemory,

@@ -9,6 +9,8 @@ import type { SocketReads } from './socket-reads.ts';
 export type ConnectionLimits = {
   /** Milliseconds for a request to arrive with its body, and for a new connection to send its first request. */
   requestMs: number;
+  /** Milliseconds for a new WebSocket to send `connection_init`. */
+  initMs: number;
   /** Milliseconds that a client may read none of the data sent to it. */
   stallMs: number;
   /** Connections of one address that have not authenticated. */
@@ -21,6 +23,7 @@ export type ConnectionLimits = {
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
   requestMs: 30_000,
+  initMs: 3_000,
   stallMs: 30_000,
   anonymous: 256,
   graceMs: 1_000,

@@ -82,13 +82,13 @@ describe('a model server with OpenAI’s chat completions', () => {
   });
 
   test('receives the headers of the openai client', async () => {
-    await run(({ end }) => end(), { timeout: 2_500 });
+    await run(({ end }) => end(), { timeout: 62_500 });
     expect(upstream.requests[0]?.headers).toMatchObject({
       accept: 'application/json',
       'content-type': 'application/json',
       'user-agent': `parley/${VERSION}`,
       'x-stainless-retry-count': '0',
-      'x-stainless-timeout': '2',
+      'x-stainless-timeout': '62',
     });
   });
 
@@ -191,8 +191,8 @@ describe('a model server with OpenAI’s chat completions', () => {
 
   test.each([
     ['retry-after', '21', 60_000],
-    ['retry-after', '6', 5_000],
-    ['retry-after-ms', '6000', 5_000],
+    ['retry-after', '20', 19_000],
+    ['retry-after-ms', '20000', 19_000],
   ])('is not called again after %s: %s within %i ms', async (name, value, timeout) => {
     const refuse: Script = ({ response }) => void response.writeHead(503, { [name]: value }).end();
     expect(await failure(refuse, { timeout })).toMatch(/503/);

@@ -55,6 +55,12 @@ async function isLocked({ sessionId }: NewSession): Promise<boolean> {
   return unlocked.length === 0;
 }
 
+/** Waits until a session has no turn. A release returns after half a second, though the database may need longer. */
+const untilFree = ({ sessionId }: NewSession) =>
+  expect
+    .poll(() => prisma.session.count({ where: { botId, sessionId, leaseId: { not: null } } }))
+    .toBe(0);
+
 /** Evicts a process, as the others do after it was killed. */
 const kill = (owner: Owner) => prisma.owner.delete({ where: { id: owner.id() } });
 
@@ -96,6 +102,7 @@ describe('the turns of a session', () => {
     const losing = createTurns({ prisma, sql: loser, owner, pubsub: createPubSub(), log });
     const session = newSession();
     await expect(losing.acquire(session, { signal })).rejects.toThrow('The connection was cut.');
+    await untilFree(session);
     const turn = await turns.acquire(session, { onBusy: 'REJECT', signal });
     expect(turn.key).toBe(session.key);
     await turns.release(turn);
@@ -159,6 +166,7 @@ describe('the turns of a session', () => {
     const rejected = turns.acquire(session, { signal, onBusy: 'REJECT' });
     await expect(rejected).rejects.toMatchObject({ code: 'session_busy' });
     await turns.release(held);
+    await untilFree(session);
     await turns.acquire(session, { signal, onBusy: 'REJECT' });
     await owner.close();
   });
@@ -194,7 +202,7 @@ describe('the turns of a session', () => {
     });
     leaving.abort();
     await Promise.allSettled(waiters);
-    expect(await waiting(held)).toBe(0);
+    await expect.poll(() => waiting(held)).toBe(0);
     await one.owner.close();
     await other.owner.close();
   });
@@ -206,8 +214,9 @@ describe('the turns of a session', () => {
     await expect(turns.acquire(session, { signal })).rejects.toMatchObject({
       code: 'session_busy',
     });
-    expect(await waiting(held)).toBe(0);
+    await expect.poll(() => waiting(held)).toBe(0);
     await turns.release(held);
+    await untilFree(session);
     await turns.acquire(session, { signal });
     await owner.close();
   });

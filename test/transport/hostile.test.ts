@@ -260,7 +260,8 @@ describe('a slow reader', () => {
 
 describe('a WebSocket', () => {
   test('that does not authenticate is closed after a while', async () => {
-    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
+    const limited = await startApp({ connectionLimits: { initMs: 100 } });
+    const socket = new WebSocket(limited.webSocketUrl, 'graphql-transport-ws');
     expect((await once(socket, 'close'))[0]).toBe(4408);
   });
 

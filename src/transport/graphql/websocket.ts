@@ -37,8 +37,6 @@ const MAX_OPERATIONS = 200;
 const MAX_SOCKETS = 100;
 /** Frames in a second of all WebSockets of one account. A JSON ping takes 17 µs, a refused operation 80 µs. */
 const MAX_FRAMES_OF_ACCOUNT = 4_000;
-/** Time for a new connection to send `connection_init`. */
-const INIT_LIMIT_MS = 3_000;
 
 type Options = {
   authenticateRequest: AuthenticateRequest;
@@ -51,6 +49,8 @@ type Options = {
   origins: Origins;
   connections: Connections;
   streams: OpenStreams;
+  /** Milliseconds for a new connection to send `connection_init`. */
+  initMs?: number | undefined;
   /** Milliseconds that a client may read none of the data sent to it. */
   stallMs?: number | undefined;
   /** Milliseconds for a message to arrive. */
@@ -76,6 +76,7 @@ export async function serveWebSocket(
     origins,
     connections,
     streams,
+    initMs = CONNECTION_LIMITS.initMs,
     stallMs = CONNECTION_LIMITS.stallMs,
     requestMs = CONNECTION_LIMITS.requestMs,
     bodyMemory,
@@ -92,7 +93,7 @@ export async function serveWebSocket(
   );
 
   const server = makeServer<ConnectionInitMessage['payload'], WebSocketConnection>({
-    connectionInitWaitTimeout: INIT_LIMIT_MS,
+    connectionInitWaitTimeout: initMs,
     execute: executeWithinLimit,
     subscribe,
     onConnect: async ({ connectionParams, extra }) => {

@@ -235,7 +235,12 @@ describe('a run whose creation committed, though the response was lost', () => {
     await expect(begin({ claim, turn: turnOf(session) })).rejects.toThrow(
       'The connection was cut.',
     );
-    expect(await runsOf(session)).toMatchObject([{ ownerId: null }]);
+    // The request fails after half a second, though the database may need longer.
+    const { sessionId } = session;
+    const where = { botId, sessionId, leaseId: { not: null } };
+    await expect.poll(() => prisma.session.count({ where })).toBe(0);
+    await expect.poll(() => recordOf(claim.key)).toBeNull();
+    await expect.poll(() => runsOf(session)).toMatchObject([{ ownerId: null }]);
     const after = await replica();
     const again = await after.begin({ claim: claimOf(claim.key), turn: turnOf(session) });
     expect(again).toMatchObject({ kind: 'begun' });

@@ -21,6 +21,7 @@ import { makeId } from '../../../src/text/ids.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../../helpers/app.ts';
 import { testDatabase } from '../../helpers/database.ts';
 import { createTestDeploy } from '../../helpers/deploy.ts';
+import { hold } from '../../helpers/locks.ts';
 import { idOf } from '../../helpers/runs.ts';
 import { frames } from '../../helpers/stream.ts';
 import type { Script } from '../../helpers/upstream.ts';
@@ -179,8 +180,10 @@ describe('the queue of runs', () => {
     const queue = await open(losing);
     const id = await (await open()).enqueue(await newRun());
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
-    // Like the run of a dead process.
-    expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
+    // Like the run of a dead process. The take fails after half a second, though the database may need longer.
+    await expect
+      .poll(() => findRun(id))
+      .toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     await prisma.run.delete({ where: { id } });
   });
 
@@ -228,16 +231,11 @@ describe('the queue of runs', () => {
   test.skipIf(!inject('databaseUrl'))('takes a run that is being rated', async () => {
     const queue = await open();
     const id = await queue.enqueue(await newRun());
-    const { promise: isRated, resolve: rate } = Promise.withResolvers<void>();
-    const { promise: isTaken, resolve: commit } = Promise.withResolvers<void>();
-    const rating = prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT 1 FROM runs WHERE id = ${id} FOR KEY SHARE`;
-      rate();
-      await isTaken;
-    });
-    await isRated;
+    const commit = await hold(
+      prisma,
+      (tx) => tx.$executeRaw`SELECT 1 FROM runs WHERE id = ${id} FOR KEY SHARE`,
+    );
     const taken = await queue.take().finally(commit);
-    await rating;
     expect(taken?.begun.id).toBe(id);
     await prisma.run.delete({ where: { id } });
   });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeApiKey } from '../../../src/accounts/key-format.ts';
@@ -17,7 +18,9 @@ let upstream: Upstream;
 let site: Site;
 /** The requests that the tool server has received: run, step and key. */
 const effects: { name: string; key: string }[] = [];
-let onEffect = (_count: number) => {};
+/** Whether the tool server holds its response to the latest request. */
+let isHeld = (_count: number) => false;
+const held: ServerResponse[] = [];
 
 beforeAll(async () => {
   upstream = await startUpstream();
@@ -34,8 +37,8 @@ beforeAll(async () => {
   site.handle(({ body, headers }, response) => {
     const { run, step } = JSON.parse(body);
     effects.push({ name: `${run} ${step}`, key: String(headers['idempotency-key']) });
-    onEffect(effects.length);
-    response.end('Paid.');
+    if (isHeld(effects.length)) held.push(response);
+    else response.end('Paid.');
   });
 });
 afterAll(async () => {
@@ -89,8 +92,10 @@ test('no effect is sent again after a server was killed: it is completed once, o
   for (let round = 0; round < ROUNDS; round += 1) {
     const killAt = effects.length + 1 + Math.floor(Math.random() * RUNS * STEPS);
     const reached = Promise.withResolvers<void>();
-    onEffect = (count) => {
-      if (count === killAt) reached.resolve();
+    // No later request has a response either until the server is killed.
+    isHeld = (count) => {
+      if (count >= killAt) reached.resolve();
+      return count >= killAt;
     };
     const ids = await Promise.all(
       Array.from({ length: RUNS }, async (_, index) => {
@@ -100,6 +105,8 @@ test('no effect is sent again after a server was killed: it is completed once, o
     );
     await reached.promise;
     await server.stop('SIGKILL');
+    isHeld = () => false;
+    for (const response of held.splice(0)) response.end('Paid.');
     server = await startServer(options);
     const ended = async (id: string): Promise<EndedRun | undefined> => {
       await hurry(options.env.DATABASE_URL);

@@ -1,4 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { createOfflineModel } from '../../../src/model/offline.ts';
 import type { Log } from '../../../src/observability/log.ts';
 import { createTraceExport } from '../../../src/runs/trace/otlp.ts';
@@ -41,8 +50,17 @@ const RUN = {
 } as const;
 const USAGE = { promptTokens: 1, completionTokens: 1, tokensEstimated: false };
 
-/** A trace export, and the messages that it logs. */
-const exporting = (endpoint = collector.origin, closeLimitMs?: number) => {
+/**
+ * Stops the timers: neither the 5 seconds after which a batch leaves, also in the middle of a run, nor the 2 seconds of a
+ * shutdown pass.
+ */
+const stopTimers = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
+
+/** A trace export, and the messages that it logs. By default, its shutdown may take longer than any test needs. */
+const exporting = (endpoint = collector.origin, closeLimitMs = 240_000) => {
   const lines: string[] = [];
   const write = (_fields: object, message: string) => void lines.push(message);
   const log: Log = { warn: write, error: write };
@@ -57,7 +75,9 @@ describe('a trace collector', () => {
   test('receives the same spans as are stored with the run, at the latest when the process stops', async () => {
     const app = await startApp({ otlpEndpoint: `${collector.origin}/otlp/` });
     const tenant = await app.tenant();
-    const response = await tenant.chat(await tenant.bot(), { message: 'message-words' });
+    const bot = await tenant.bot();
+    stopTimers();
+    const response = await tenant.chat(bot, { message: 'message-words' });
     const { run_id: id } = (await response.json()) as { run_id: string };
     const query = `{ run(id: "${id}") { trace { traceId spans { spanId parentId name } } } }`;
     const { data } = await tenant.graphql(query);
@@ -94,7 +114,9 @@ describe('a trace collector', () => {
       resourceAttributes: { 'service.name': 'bots', 'deployment.environment.name': 'eu' },
     });
     const tenant = await app.tenant();
-    await tenant.chat(await tenant.bot(), { message: 'Hi' });
+    const bot = await tenant.bot();
+    stopTimers();
+    await tenant.chat(bot, { message: 'Hi' });
     await app.close();
     const [resource] = received(own)[0]?.resourceSpans ?? [];
     const attributes = resource?.resource.attributes.map(({ key, value }) => [
