@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { REMEMBER_MS } from '../coordination/cache-versions.ts';
+import { REMEMBER_MS, rememberFor } from '../coordination/cache-versions.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { retryInRequest } from '../storage/retry.ts';
 import type { Caller } from './caller.ts';
@@ -56,14 +56,16 @@ export function createCallerCache({
     ttl: REMEMBER_MS,
     // A request that arrived before the eviction gets the fetched caller; a later one reads it again.
     ignoreFetchAbort: true,
-    fetchMethod: async (name, _stale, { context: origin }) => {
+    fetchMethod: async (name, _stale, { context: origin, options }) => {
       const [hash = '', version = ''] = name.split(' ');
+      const readAt = performance.now();
       const row = await lookUp(hash, origin);
       if (!row) return undefined;
       const { account, ...key } = row;
       const cacheEntry = { version, renew: (current: string) => renew(hash, current) };
       const caller: Caller = { account, key, cacheEntry };
       onRead(caller);
+      options.ttl = rememberFor(readAt);
       return caller;
     },
   });

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Actor, actorOf, recordChanges } from '../accounts/audit.ts';
 import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
-import type { Versions } from '../coordination/cache-versions.ts';
+import { REMEMBER_MS, rememberFor, type Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError, invalidInput, notFound } from '../errors/errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
@@ -69,8 +69,6 @@ const REMOVAL = { maxWait: 30_000, timeout: 30_000 };
 /** Tables to delete in batches, in this order. Deletes of their rows and of the bot cascade to all other rows. */
 const TABLES = ['runs', 'sessions', 'deployments'];
 
-/** Longest time for which a bot deleted on another replica stays cached, if the notification is lost. */
-const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 
 type Parts = {
@@ -87,14 +85,16 @@ export function createBots({
   versions,
   releaseChannels = async () => {},
 }: Parts): Bots {
-  /** Account ids by bot id. */
+  /** Account ids by bot id. Without notification, a bot deleted on another replica stays cached for a second. */
   const owners = new LRUCache<string, string>({
     max: CACHE_SIZE,
-    ttl: CACHE_TTL_MS,
+    ttl: REMEMBER_MS,
     // A request that arrived before the deletion gets the fetched account; a later one reads it again.
     ignoreFetchAbort: true,
-    fetchMethod: async (id) => {
+    fetchMethod: async (id, _stale, { options }) => {
+      const readAt = performance.now();
       const bot = await retryInRequest(() => prisma.bot.findUnique({ where: { id } }));
+      options.ttl = rememberFor(readAt);
       return bot?.accountId;
     },
   });

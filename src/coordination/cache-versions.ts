@@ -15,6 +15,17 @@ export type Versions = {
 
 /** The longest time that a cache entry may be used, regardless of its version. */
 export const REMEMBER_MS = 1_000;
+
+/**
+ * How long an entry may still be used that has just been read, in milliseconds. The read may have missed a change, and a change
+ * without Redis waits for `REMEMBER_MS` alone, so this time includes the read.
+ *
+ * @param readAt when the read began, by `performance.now()`.
+ */
+export function rememberFor(readAt: number): number {
+  return Math.max(1, REMEMBER_MS - (performance.now() - readAt));
+}
+
 /** How long Redis keeps a version. It must exceed `REMEMBER_MS`, so that no cache entry outlives its version. */
 const KEEP_S = 60;
 const MAX_NAMES = 100_000;

@@ -5,6 +5,7 @@ import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { makeKeys } from '../helpers/keys.ts';
 import { linkRedis } from '../helpers/redis.ts';
+import { slowReads } from '../helpers/slow-reads.ts';
 
 const UPDATE = `mutation ($id: ID!, $input: UpdateAccountInput!) {
   updateAccount(id: $id, input: $input) { id }
@@ -77,6 +78,20 @@ describe('a caller with a changed account', () => {
     await keys.verify(secret);
     await expect(cacheEntry?.renew('v1')).rejects.toMatchObject({ code: 'invalid_api_key' });
     await expect(keys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  test('is remembered for a second since before its read, which may miss a change', async () => {
+    const app = await startApp();
+    const secret = await (await app.tenant()).key();
+    const slow = slowReads(app.prisma, 'apiKey');
+    const keys = makeKeys({ prisma: slow.prisma, pubsub: createPubSub() });
+    await keys.verify(secret);
+    slow.pass(300);
+    await keys.verify(secret);
+    expect(slow.reads()).toBe(1);
+    slow.pass(200);
+    await keys.verify(secret);
+    expect(slow.reads()).toBe(2);
   });
 });
 

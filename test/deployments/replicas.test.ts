@@ -7,8 +7,8 @@ import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createActiveDeployments } from '../../src/deployments/active.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { makeKeys } from '../helpers/keys.ts';
-import { withMember } from '../helpers/lossy-database.ts';
 import { linkRedis } from '../helpers/redis.ts';
+import { slowReads } from '../helpers/slow-reads.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -64,22 +64,15 @@ describe('the active deployment of a bot', () => {
 
   test('is remembered for a second since before its read, which may miss a deploy', async () => {
     const bot = await tenant.bot();
-    let now = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    onTestFinished(() => clock.mockRestore());
-    const { activeDeployment } = app.prisma;
-    const slowRead = vi.fn(async (...which: Parameters<typeof activeDeployment.findUnique>) => {
-      const found = await activeDeployment.findUnique(...which);
-      now += 600;
-      return found;
-    });
-    const slow = withMember(activeDeployment, 'findUnique', slowRead);
-    const prisma = withMember(app.prisma, 'activeDeployment', slow);
-    const { find } = createActiveDeployments({ prisma, cipher: testCipher });
+    const slow = slowReads(app.prisma, 'activeDeployment');
+    const { find } = createActiveDeployments({ prisma: slow.prisma, cipher: testCipher });
     await find(bot, 'PRODUCTION', '1');
-    now += 500;
+    slow.pass(300);
     await find(bot, 'PRODUCTION', '1');
-    expect(slowRead).toHaveBeenCalledTimes(2);
+    expect(slow.reads()).toBe(1);
+    slow.pass(200);
+    await find(bot, 'PRODUCTION', '1');
+    expect(slow.reads()).toBe(2);
   });
 
   test('is the new definition from the next request on', async () => {
@@ -90,6 +83,21 @@ describe('the active deployment of a bot', () => {
       expect(await promptOf(app, bot)).toBe(`Number ${number}.`);
     }
   });
+});
+
+test('the account of a bot is remembered for a second since before its read', async () => {
+  const bot = await tenant.bot();
+  const parts = { pubsub: createPubSub(), versions: createMemoryVersions() };
+  const caller = await makeKeys({ prisma: app.prisma, ...parts }).verify(tenant.apiKey);
+  const slow = slowReads(app.prisma, 'bot');
+  const { authorize } = createBots({ prisma: slow.prisma, ...parts });
+  await authorize(caller, bot);
+  slow.pass(300);
+  await authorize(caller, bot);
+  expect(slow.reads()).toBe(1);
+  slow.pass(200);
+  await authorize(caller, bot);
+  expect(slow.reads()).toBe(2);
 });
 
 describe('a notification from another replica', () => {
