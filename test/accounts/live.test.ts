@@ -86,10 +86,7 @@ describe('a caller with a changed account', () => {
     const slow = slowReads(app.prisma, 'apiKey');
     const keys = makeKeys({ prisma: slow.prisma, pubsub: createPubSub() });
     await keys.verify(secret);
-    slow.pass(300);
-    await keys.verify(secret);
-    expect(slow.reads()).toBe(1);
-    slow.pass(200);
+    slow.pass(500);
     await keys.verify(secret);
     expect(slow.reads()).toBe(2);
   });
