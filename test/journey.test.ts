@@ -18,7 +18,8 @@ const STREAM = `subscription ($id: ID!, $input: ChatInput!) {
 
 type Delta = { data?: { chat: { __typename: string; delta?: string } } | null };
 
-describe('a newcomer, from the first start', () => {
+// The tests tell one story, in their order.
+describe('a newcomer, from the first start', { shuffle: false }, () => {
   let server: ServerProcess;
   let options: StartOptions;
   let operatorKey: string;

@@ -69,17 +69,15 @@ describe('the start', () => {
 
 describe('a server', () => {
   const key = makeApiKey();
+  const start = async (name: string, settings: Record<string, string>) =>
+    startServer(await installation(name, { PARLEY_BOOTSTRAP_KEY: key, ...settings }));
   let server: ServerProcess;
   beforeAll(async () => {
-    server = await startServer(
-      await installation('server', {
-        HOST: 'localhost',
-        NODE_OPTIONS: `--import=${TWO_ADDRESSES}`,
-        PARLEY_METRICS_PORT: '0',
-        PARLEY_BOOTSTRAP_KEY: key,
-        LOG_LEVEL: 'trace',
-      }),
-    );
+    server = await start('server', {
+      HOST: 'localhost',
+      NODE_OPTIONS: `--import=${TWO_ADDRESSES}`,
+      PARLEY_METRICS_PORT: '0',
+    });
   });
   afterAll(() => server.stop('SIGTERM'));
 
@@ -107,15 +105,16 @@ describe('a server', () => {
   });
 
   test('uses the operator’s key from PARLEY_BOOTSTRAP_KEY, and logs no key, message, query or header', async () => {
-    const printed = server.output().length;
+    const logging = await start('server_log', { LOG_LEVEL: 'trace' });
+    const printed = logging.output().length;
     const headers = { authorization: `Bearer ${key}`, 'x-session-id': 'canary-session' };
-    const streamed = await fetch(`${server.url}/v1/bots/demo/chat/stream?message=canary-query`, {
+    const streamed = await fetch(`${logging.url}/v1/bots/demo/chat/stream?message=canary-query`, {
       headers,
     });
     expect(streamed.status).toBe(200);
     await streamed.text();
     const post = (path: string, body: string) =>
-      fetch(server.url + path, {
+      fetch(logging.url + path, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body,
@@ -125,9 +124,9 @@ describe('a server', () => {
       '{"message": "canary-body", "context": {"a": "canary-context"}}',
     );
     await post('/graphql', JSON.stringify({ query: '{ bot(id: "canary-graphql") { id } }' }));
-    expect(await server.stop('SIGTERM')).toBe(0);
-    expect(server.output().slice(printed)).toContain('/v1/bots/demo/chat');
-    expect(server.output()).not.toMatch(/canary|parley_sk_/);
+    expect(await logging.stop('SIGTERM')).toBe(0);
+    expect(logging.output().slice(printed)).toContain('/v1/bots/demo/chat');
+    expect(logging.output()).not.toMatch(/canary|parley_sk_/);
   });
 });
 
