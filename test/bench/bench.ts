@@ -29,6 +29,8 @@
  * `npm run bench -- --subscribers`: measures chats of a bot that up to 1,000 clients follow, in about 2 minutes; `--idle`: a
  * process without requests, in about 4 minutes. Both on PostgreSQL, `--idle` also on the embedded database.
  *
+ * `npm run bench -- --disk`: measures how much of the disk a chat takes, on PostgreSQL, in about 2 minutes.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -36,6 +38,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
+import { benchDisk } from './disk.ts';
 import { benchEvaluations, type EvaluationPlan } from './evaluations.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { benchIdle } from './idle.ts';
@@ -182,6 +185,7 @@ function chosen(signal: AbortSignal): Promise<boolean> {
     return benchRoot((options, root) => benchMonth(plan, options, root), signal, against);
   }
   if (values.tools) return benchRoot(benchTools, signal, against);
+  if (values.disk) return benchRoot(benchDisk, signal, undefined);
   if (values.idle) return benchRoot(benchIdle, signal, undefined);
   if (values.subscribers) return benchRoot(benchSubscribers, signal, undefined);
   if (values.openai) return benchRoot(benchOpenAi, signal, undefined);
@@ -197,6 +201,7 @@ const { values } = parseArgs({
   options: {
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
+    disk: { type: 'boolean', default: false },
     evaluations: { type: 'boolean', default: false },
     idle: { type: 'boolean', default: false },
     memory: { type: 'boolean', default: false },

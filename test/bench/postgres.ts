@@ -16,15 +16,23 @@ export async function freshDatabase(
       },
     );
   });
-  stack.defer(() => query(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`));
+  stack.defer(async () => {
+    await query(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+  });
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-async function query(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+/** Executes statements. @returns the rows of the last one. */
+export async function query<Row extends object>(
+  databaseUrl: string,
+  ...statements: string[]
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(sql);
+    let rows: Row[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
+    return rows;
   } finally {
     await client.end();
   }

@@ -1,9 +1,7 @@
-import pg from 'pg';
 import { startServer } from './child.ts';
-import { freshDatabase } from './postgres.ts';
+import { freshDatabase, query } from './postgres.ts';
 import { readPostgresCost } from './postgres-cost.ts';
 import { align } from './report.ts';
-import { query } from './run-store.ts';
 import { BOT_ID, prepareParley, startTarget, type TargetOptions } from './targets.ts';
 
 /** Background runs of each case. */
@@ -81,14 +79,9 @@ async function enqueue(url: string): Promise<void> {
 }
 
 async function countLeft(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ left: number }>(
-      "SELECT count(*)::int AS left FROM runs WHERE status IN ('QUEUED', 'RUNNING')",
-    );
-    return rows[0]?.left ?? 0;
-  } finally {
-    await client.end();
-  }
+  const [row] = await query<{ left: number }>(
+    url,
+    "SELECT count(*)::int AS left FROM runs WHERE status IN ('QUEUED', 'RUNNING')",
+  );
+  return row?.left ?? 0;
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
+import { query } from './postgres.ts';
 import { BOT_ID } from './targets.ts';
 
 export const DAYS = 365;
@@ -86,30 +87,14 @@ export async function storeBusyRuns(databaseUrl: string, count: number): Promise
   );
 }
 
-/** Runs statements on one connection. */
-export async function query(databaseUrl: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 /** The indexes that hold no constraint. */
-async function indexesOfRuns(databaseUrl: string): Promise<{ name: string; definition: string }[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ name: string; definition: string }>(`
-      SELECT relname AS name, pg_get_indexdef(indexrelid) AS definition
-      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-      WHERE indrelid = 'runs'::regclass AND NOT indisunique`);
-    return rows;
-  } finally {
-    await client.end();
-  }
+function indexesOfRuns(databaseUrl: string): Promise<{ name: string; definition: string }[]> {
+  return query(
+    databaseUrl,
+    `SELECT relname AS name, pg_get_indexdef(indexrelid) AS definition
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE indrelid = 'runs'::regclass AND NOT indisunique`,
+  );
 }
 
 type Sort = {

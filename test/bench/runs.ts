@@ -1,12 +1,11 @@
 import pg from 'pg';
 import { percentile } from './load.ts';
-import { freshDatabase } from './postgres.ts';
+import { freshDatabase, query } from './postgres.ts';
 import { align } from './report.ts';
 import {
   BUSY_BOT_ID,
   BUSY_DAYS,
   DAYS,
-  query,
   storeBusyRuns,
   storeRuns,
   untilCounted,

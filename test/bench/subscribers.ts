@@ -3,10 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { startServer } from './child.ts';
 import { createClient, type SendChat } from './client.ts';
 import { percentile } from './load.ts';
-import { freshDatabase } from './postgres.ts';
+import { freshDatabase, query } from './postgres.ts';
 import { readPostgresCost } from './postgres-cost.ts';
 import { align } from './report.ts';
-import { query } from './run-store.ts';
 import { BOT_ID, startParley, type Target, type TargetOptions } from './targets.ts';
 import { createConversation } from './workload.ts';
 
