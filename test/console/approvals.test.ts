@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { WaitingApprovals } from '../../src/generated/operations/console.ts';
+import {
+  Approval,
+  DecideApproval,
+  WaitingApprovals,
+} from '../../src/generated/operations/console.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
+import { decide } from '../helpers/approvals.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { answerAsShop, type Shop, startShop } from './asking-bot.ts';
 import { assertAccessible, assertFits } from './page.ts';
@@ -200,9 +205,20 @@ describe('the inbox of approvals', () => {
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/approvals/${id}`);
     const panel = page.getByRole('region', { name: 'Open approval' });
     await panel.getByRole('button', { name: /^Approve/ }).waitFor();
-    await app.prisma.approval.update({ where: { id: id ?? '' }, data: { expiresAt: new Date(0) } });
+    // The other person decides after this decision has left the page. The page reads the call again once the test has seen
+    // the refusal. An approval that has expired would not do: the server ends it within a second.
+    const seen = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      const body = route.request().postData() ?? '';
+      if (body.includes(DecideApproval.documentId)) await decide(app, tenant, id ?? '', 'DENY');
+      else if (body.includes(Approval.documentId)) await seen.promise;
+      await route.continue();
+    });
     await panel.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByRole('alert').getByText('already_decided').waitFor();
+    await panel.getByRole('alert').getByText('already_decided').waitFor();
+    seen.resolve();
+    await panel.getByRole('status').getByText('denied').waitFor();
+    await page.unroute('**/graphql');
   });
 
   browserTest('pages, follows new calls, and names a wrong filter', async () => {

@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
+import { DeploymentChanges } from '../../src/generated/operations/console.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import {
@@ -80,17 +81,31 @@ describe('the deployments of a bot', () => {
         createdAt: new Date(at + index * 1_000),
       })),
     });
-    const page = await signedIn(tenant.apiKey, addressOf(bot));
+    const page = await signedIn(tenant.apiKey, '/bots/new');
+    // The stream begins, with another reading of the list, while the next page is read.
+    const [asked, followed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const isStream = (request: Request) =>
+      request.postData()?.includes(DeploymentChanges.documentId) ?? false;
+    await page.route('**/graphql/stream', async (route) => {
+      if (isStream(route.request())) await asked.promise;
+      await route.continue();
+    });
+    await page.route('**/graphql', async (route) => {
+      if (/"after":"/.test(route.request().postData() ?? '')) {
+        asked.resolve();
+        await followed.promise;
+      }
+      await route.continue();
+    });
+    const stream = page.waitForRequest(isStream);
+    await page.goto(addressOf(bot));
     const list = page.getByRole('list', { name: 'Deployments' });
     await expect.poll(() => list.getByRole('listitem').count()).toBe(30);
-    const more = page.getByRole('button', { name: 'Show more' });
-    // The stream begins with another reading of the list, which ends the one of the next page.
-    await expect
-      .poll(async () => {
-        if (await more.isVisible()) await more.click({ timeout: 1_000 }).catch(() => {});
-        return list.getByRole('listitem').count();
-      })
-      .toBe(41);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await (await (await stream).response())?.headerValue('content-type');
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    followed.resolve();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(41);
     await page.getByRole('button', { name: 'Staging', exact: true }).click();
     await expect.poll(() => list.getByRole('listitem').count()).toBe(20);
     await page.getByLabel('Status').selectOption('failed');

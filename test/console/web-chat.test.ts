@@ -60,8 +60,9 @@ describe('the screen of a chat page', () => {
       await page.getByLabel('New conversations an hour').fill('5');
       await page.getByLabel('Messages a minute').fill('7');
       await save.click();
-      await page.getByText('It works in the pages whose origins Visitors names.').waitFor();
+      // The toast passes by.
       await page.getByText('Saved the settings of visitors.').waitFor();
+      await page.getByText('It works in the pages whose origins Visitors names.').waitFor();
       expect(await app.prisma.bot.findUniqueOrThrow({ where: { id: bot } })).toMatchObject({
         webOrigins: ['https://shop.example', 'https://other.example'],
         visitorSessionsPerHour: 5,

@@ -27,7 +27,7 @@ export type Pages<Row, Head = undefined> = {
   shortPages: number;
   /** Reads the next page, or again after a problem. */
   readMore(): void;
-  /** Reads the list from its start. The rows stay until then. */
+  /** Reads the list from its start, after the next page if that is being read. The rows stay until then. */
   readAgain(): void;
   /** Changes the rows that are there. */
   change(update: (rows: Row[]) => Row[]): void;
@@ -42,6 +42,14 @@ type State<Row, Head> = {
   shortPages: number;
   isReading: boolean;
   problem?: Problem | undefined;
+};
+
+/** A page that is being read. */
+type Reading = {
+  after: string | null;
+  controller: AbortController;
+  /** Whether the list is read again after this page. */
+  isAgain: boolean;
 };
 
 const START = {
@@ -66,22 +74,36 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
   toPage: (data: Data) => Page<Row, Head> | undefined,
 ): Pages<Row, Head> {
   const [state, setState] = useState<State<Row, Head>>(START);
-  const reading = useRef<AbortController>(undefined);
+  const reading = useRef<Reading>(undefined);
+  const stop = useCallback(() => {
+    reading.current?.controller.abort();
+    reading.current = undefined;
+  }, []);
   const read = useCallback(
-    async (after: string | null) => {
-      reading.current?.abort();
-      const controller = new AbortController();
-      reading.current = controller;
+    async (after: string | null): Promise<void> => {
+      const { current: ended } = reading;
+      stop();
+      // A reading from the start, which this one ends or which was to follow, follows this one.
+      const isAgain = after !== null && (ended?.after === null || ended?.isAgain === true);
+      const own: Reading = { after, controller: new AbortController(), isAgain };
+      reading.current = own;
       setState((before) => ({ ...before, isReading: true, problem: undefined }));
-      const answer = await askUntil(query, { ...variables, first: size, after }, controller.signal);
-      if (!answer) return;
+      const { signal } = own.controller;
+      const answer = await askUntil(query, { ...variables, first: size, after }, signal);
+      if (!answer || signal.aborted) return;
+      reading.current = undefined;
       const page = answer.data && toPage(answer.data);
       if (page) setState((before) => withPage(before, page, { after, size }));
       else setState((before) => ({ ...before, isReading: false, problem: answer.problem }));
+      if (own.isAgain) await read(null);
     },
-    [query, size, variables, toPage],
+    [query, size, variables, toPage, stop],
   );
-  const readAgain = useCallback(() => void read(null), [read]);
+  const readAgain = useCallback(() => {
+    // A person asked for the next page, so that it comes first.
+    if (typeof reading.current?.after === 'string') reading.current.isAgain = true;
+    else void read(null);
+  }, [read]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another way to read is another list
   useEffect(() => setState((before) => ({ ...before, isFirst: true })), [read]);
   const returned = useStore(returns);
@@ -90,8 +112,8 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
   useEffect(() => {
     if (!isSignedIn) return undefined;
     readAgain();
-    return () => reading.current?.abort();
-  }, [readAgain, returned, isSignedIn]);
+    return stop;
+  }, [readAgain, stop, returned, isSignedIn]);
   const change = useCallback(
     (update: (rows: Row[]) => Row[]) =>
       setState((before) => ({ ...before, rows: update(before.rows) })),
