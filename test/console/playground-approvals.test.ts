@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { answerAsShop, type Shop, shopTools, startShop } from './asking-bot.ts';
@@ -13,6 +13,9 @@ const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
   shop = await startShop(() => app);
   app = await startApp({ allowedHosts: [shop.site.host] });
+});
+beforeEach(() => {
+  shop.site.requests.length = 0;
 });
 afterAll(() => shop.site.close());
 
