@@ -105,13 +105,16 @@ export function createBots({
   ) => {
     await releaseChannels(botId);
     const ofBot = Prisma.sql`bot_id = ${botId}`;
-    for (const table of TABLES) while (await deleteBatch(prisma, Prisma.raw(table), ofBot));
-    await prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
-      await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
-      const { count } = await tx.bot.deleteMany({ where: { id: botId } });
-      if (count > 0) await record(tx);
-    }, REMOVAL);
+    // The end of a run of the bot may lock the same rows in another order.
+    await retryInRequest(async () => {
+      for (const table of TABLES) while (await deleteBatch(prisma, Prisma.raw(table), ofBot));
+      await prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
+        await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
+        const { count } = await tx.bot.deleteMany({ where: { id: botId } });
+        if (count > 0) await record(tx);
+      }, REMOVAL);
+    });
     pubsub.publish(REMOVED, botId);
     await versions.renew(botVersionName(botId));
   };

@@ -71,7 +71,6 @@ describe('waiting calls', () => {
     expect(await decide(app, tenant, oldest?.id ?? '', 'DENY')).toBeUndefined();
     expect((await ask(bot, 'A-3')).response).toMatch(WAITS);
     expect(site.requests).toEqual([]);
-    await app.prisma.bot.delete({ where: { id: bot } });
   });
 
   test('of a run are at most 16', async () => {

@@ -1,5 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { actorOf } from '../../src/accounts/audit.ts';
+import { createBots } from '../../src/bots/bots.ts';
+import { createMemoryVersions } from '../../src/coordination/cache-versions.ts';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeKeys } from '../helpers/keys.ts';
+import { withMember } from '../helpers/lossy-database.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -161,6 +167,23 @@ describe('bots', () => {
     expect((await tenant.chat(id, { message: 'Hello?' })).status).toBe(404);
     const row = await app.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });
     expect(row).toMatchObject({ restricted: true, botIds: [] });
+  });
+
+  test('are deleted even if the end of a run locks the same rows in another order', async () => {
+    const id = await tenant.bot();
+    const $transaction = vi
+      .fn(app.prisma.$transaction.bind(app.prisma) as () => Promise<unknown>)
+      .mockRejectedValueOnce(Object.assign(new Error('A deadlock.'), { code: 'P2034' }));
+    const parts = { pubsub: createPubSub(), versions: createMemoryVersions() };
+    const caller = await makeKeys({ prisma: app.prisma, ...parts }).verify(tenant.apiKey);
+    const prisma = withMember(app.prisma, '$transaction', $transaction);
+    await createBots({ prisma, ...parts }).remove(id, actorOf(caller));
+    expect($transaction).toHaveBeenCalledTimes(2);
+    expect(await app.prisma.bot.count({ where: { id } })).toBe(0);
+    const deletions = await app.prisma.auditEntry.count({
+      where: { botId: id, action: 'DELETE_BOT' },
+    });
+    expect(deletions).toBe(1);
   });
 
   test('keep their ids after deletion, so that no other bot gets them', async () => {
