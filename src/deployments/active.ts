@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { REMEMBER_MS } from '../coordination/cache-versions.ts';
+import { REMEMBER_MS, rememberFor } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
@@ -154,8 +154,7 @@ export function createActiveDeployments({
       if (known && known.version === version) return load(known.deploymentId);
       const where = { botId_environment: { botId, environment } };
       const select = { deploymentId: true };
-      // Remembered since before the read: a deploy that the read has missed waits for this time alone.
-      const start = performance.now();
+      const readAt = performance.now();
       const found = await retryInRequest(() =>
         prisma.activeDeployment.findUnique({ where, select }),
       );
@@ -166,7 +165,8 @@ export function createActiveDeployments({
         );
       }
       const { deploymentId } = found;
-      if (version !== undefined) active.set(name, { deploymentId, version }, { start });
+      if (version !== undefined)
+        active.set(name, { deploymentId, version }, { ttl: rememberFor(readAt) });
       return load(deploymentId);
     },
   };
